@@ -10,7 +10,8 @@ namespace {
 
 using Local = Result<std::vector<InstructionId>>;
 
-// Dimensions of both sides, next to each other, that hold the same elements in the same order.
+// Dimensions of both sides, next to each other, that hold the same elements in the same order, and
+// no fewer of them do: tiles of two groups are no neighbours in one row.
 struct Group {
   size_t from_begin, from_end, to_begin, to_end;
 };
@@ -25,7 +26,7 @@ std::vector<Group> groups_of(const Dims& from, const Dims& to) {
       else b *= to[j++];
     };
     do grow();
-    while (a != b || (i < from.size() && from[i] == 1) || (j < to.size() && to[j] == 1));
+    while (a != b);
     group.from_end = i, group.to_end = j;
     out.push_back(group);
   }
@@ -72,13 +73,14 @@ class ReshapePartition {
 
   // Whether its tiles are neighbours among the elements of a group.
   bool is_major(size_t factor) {
-    const auto begins = [&](const DimensionFactors& dims, size_t dim) {
-      return dim < dims.size() && !dims[dim].empty() && dims[dim][0] == factor;
+    const auto begins = [&](const DimensionFactors& factors, const Dims& dims, size_t begin,
+                            size_t end) {
+      const size_t dim = major_of(dims, begin, end);
+      return dim < end && !factors[dim].empty() && factors[dim][0] == factor;
     };
     return std::ranges::any_of(groups_, [&](const Group& group) {
-      return begins(op_.factors().operands[0],
-                    major_of(from_.dims, group.from_begin, group.from_end)) &&
-             begins(op_.factors().results[0], major_of(to_.dims, group.to_begin, group.to_end));
+      return begins(op_.factors().operands[0], from_.dims, group.from_begin, group.from_end) &&
+             begins(op_.factors().results[0], to_.dims, group.to_begin, group.to_end);
     });
   }
 
