@@ -68,13 +68,28 @@ Result<Edge> edge_of(const Call& call, const char* attribute, InstructionId oute
   return Edge{{std::move(*axes)}, std::nullopt, stated_sharding(call, inner, rank)};
 }
 
+// By device: its number among the tiles that these axes cut.
+std::vector<int64_t> numbers_along(const SharedMesh& mesh, const SubAxes& axes) {
+  AxisSharding cut = replicated_sharding(mesh, 1);
+  cut.dims[0].axes = axes;
+  const DeviceTiles tiles(cut, std::array{axes_size(axes)});
+  std::vector<int64_t> out;
+  for (int64_t device = 0; device < tiles.devices(); ++device)
+    out.push_back(tiles.tile_of(device)[0]);
+  return out;
+}
+
 // The same tiles over a mesh of an axis for each dimension, in the order of the tiles, so that what
-// stands in front of a dimension's tiles is a part of its axis.
+// stands in front of a dimension's tiles is a part of its axis. Devices of one tile keep their
+// order, which is that of the regions around.
 AxisSharding in_order_of_tiles(const AxisSharding& sharding, const Dims& full) {
   const DeviceTiles tiles(sharding, full);
-  std::vector<std::pair<Dims, int64_t>> devices;
+  const SubAxes cut = sharding.axes();
+  const SubAxes others = axes_outside(*sharding.mesh, split_mesh(*sharding.mesh, cut), cut);
+  const std::vector<int64_t> copies = numbers_along(sharding.mesh, others);
+  std::vector<std::tuple<Dims, int64_t, int64_t>> devices;
   for (int64_t device = 0; device < tiles.devices(); ++device)
-    devices.emplace_back(tiles.tile_of(device), device);
+    devices.emplace_back(tiles.tile_of(device), copies[device], device);
   std::ranges::sort(devices);
   Mesh mesh;
   int64_t rest = tiles.devices();
@@ -83,21 +98,10 @@ AxisSharding in_order_of_tiles(const AxisSharding& sharding, const Dims& full) {
     rest /= count;
   }
   mesh.axes.push_back({"rest", rest});
-  for (const auto& [tile, device] : devices) mesh.device_ids.push_back(device);
+  for (const auto& [tile, copy, device] : devices) mesh.device_ids.push_back(device);
   AxisSharding out =
       replicated_sharding(std::make_shared<const Mesh>(std::move(mesh)), full.size());
   for (size_t d = 0; d < full.size(); ++d) out.dims[d].axes = {{d, 1, tiles.counts()[d]}};
-  return out;
-}
-
-// By device: its number among the tiles that the manual axes cut.
-std::vector<int64_t> manual_numbers(const AxisSharding& inside) {
-  AxisSharding cut = replicated_sharding(inside.mesh, 1);
-  cut.dims[0].axes = inside.manual;
-  const DeviceTiles tiles(cut, std::array{axes_size(inside.manual)});
-  std::vector<int64_t> out;
-  for (int64_t device = 0; device < tiles.devices(); ++device)
-    out.push_back(tiles.tile_of(device)[0]);
   return out;
 }
 
@@ -136,7 +140,7 @@ Result<void> keep_manual(const Call& call, const Edge& edge, const Shape& full, 
     return {};
   }
   if (edge.inside && !edge.inside->manual.empty()) {  // over another mesh
-    const std::vector<int64_t> manual = manual_numbers(*edge.inside);
+    const std::vector<int64_t> manual = numbers_along(edge.inside->mesh, edge.inside->manual);
     const DeviceTiles tiles(sharding, full.dims);
     sharding = in_order_of_tiles(sharding, full.dims);
     for (size_t d = 0; d < full.dims.size(); ++d)

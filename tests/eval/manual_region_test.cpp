@@ -118,6 +118,24 @@ TEST(ManualRegion, ShardingsOfTheOlderForm) {
       (Numbers{0, 0, 1, 1}));
 }
 
+// The devices of a tile stand in the order of the region around, not in that of their numbers: 3
+// and 0 hold rows 0 and 1, 2 and 1 the others.
+TEST(ManualRegion, OneInsideAnotherOverDevicesInAnyOrder) {
+  const std::string text = R"(HloModule m, num_partitions=4
+ENTRY e {
+  p = f32[4] parameter(0)
+  a = f32[4] custom-call(p), custom_call_target="Sharding", sharding={devices=[2,2]0,3,1,2 last_tile_dim_replicate}
+  b = f32[2] custom-call(a), custom_call_target="SPMDFullToShardShape", sharding={devices=[1,2,2]0,3,1,2 last_tile_dims={manual, replicated}}
+  c = f32[2] custom-call(b), custom_call_target="Sharding", sharding={devices=[2,2]0,1,3,2 last_tile_dims={manual}}
+  d = f32[1] custom-call(c), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  e = f32[1] custom-call(d), custom_call_target="Sharding", sharding={manual}
+  f = f32[2] custom-call(e), custom_call_target="SPMDShardToFullShape", sharding={devices=[2,2]0,1,3,2 last_tile_dims={manual}}
+  g = f32[2] custom-call(f), custom_call_target="Sharding", sharding={devices=[1,2,2]0,3,1,2 last_tile_dims={manual, replicated}}
+  ROOT h = f32[4] custom-call(g), custom_call_target="SPMDShardToFullShape", sharding={devices=[2,2]0,3,1,2 last_tile_dim_replicate}
+})";
+  EXPECT_EQ(run_well(text, {{f32({4}, {5, 6, 7, 8})}}).at(0), (Numbers{5, 6, 7, 8}));
+}
+
 // Four tiles of which two have elements, over devices in another order than inside: which of them
 // are manual the region says.
 TEST(ManualRegion, MoreTilesThanElements) {
