@@ -133,6 +133,7 @@ class GraphBuilder {
   void add_hints() {
     std::unordered_map<int64_t, InstructionId> first;
     for (const GivenShardings::Group& group : given_.groups) {
+      if (module_[group.value].removed) continue;
       const auto [found, is_new] = first.try_emplace(group.number, group.value);
       const Shape &a = module_.shape(found->second), &b = module_.shape(group.value);
       if (!is_new && group.is_hint && a.is_array() && b.is_array() && a.dims == b.dims)

@@ -36,7 +36,7 @@ class ValueNumbering {
     for (ComputationId computation : given_.computations)
       for (InstructionId id : module_[computation].instructions)
         if (!module_[id].removed) join(id);
-    join_groups();
+    HILO_DO(join_groups());
     number();
     for (InstructionId id : module_[module_.entry].parameters)
       for (size_t i = 0; i < out_.leaf_count(id); ++i)
@@ -145,13 +145,37 @@ class ValueNumbering {
     out_.edge_of[out_.leaf(outer, 0)] = &edge;
   }
 
-  void join_groups() {
+  Result<void> join_groups() {
     std::unordered_map<int64_t, InstructionId> first;
     for (const GivenShardings::Group& group : given_.groups) {
       if (group.is_hint || module_[group.value].removed) continue;
       const auto [found, is_new] = first.try_emplace(group.number, group.value);
-      if (!is_new) unite_all(found->second, group.value);
+      if (is_new) continue;
+      HILO_DO(can_be_alike(found->second, group.value));
+      unite_all(found->second, group.value);
     }
+    return {};
+  }
+  Result<void> can_be_alike(InstructionId first, InstructionId value) const {
+    const auto same_rank = [](const Shape& a, const Shape& b) {
+      return a.is_array() == b.is_array() && a.dims.size() == b.dims.size();
+    };
+    const std::vector<Shape> a = leaf_shapes(module_.shape(first)),
+                             b = leaf_shapes(module_.shape(value));
+    const auto fault = [&](ErrorKind kind, const std::string& of_first, const std::string& found) {
+      return fault_at(
+          module_, value,
+          fail(kind, "one sharding group has '{}' with {} and this with {}: they cannot be alike",
+               module_[first].name, of_first, found)
+              .error());
+    };
+    if (!std::ranges::equal(a, b, same_rank))
+      return fault(ErrorKind::Shape, to_string_without_layout(module_.shape(first)),
+                   to_string_without_layout(module_.shape(value)));
+    if (manual_.of(first) != manual_.of(value))
+      return fault(ErrorKind::Structure, "manual " + list_text(*given_.mesh, manual_.of(first)),
+                   "manual " + list_text(*given_.mesh, manual_.of(value)));
+    return {};
   }
 
   void number() {

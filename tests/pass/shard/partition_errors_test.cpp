@@ -47,6 +47,32 @@ TEST(PartitionErrors, MoreTilesThanDevices) {
                  {"over 4 devices", "found 8", "{devices=[8]<=[8]}"}});
 }
 
+TEST(PartitionErrors, AGroupOfArraysThatCannotBeAlike) {
+  const std::string_view group =
+      "custom_call_target=\"xla.sdy.ShardingGroup\", custom_call_has_side_effect=true, "
+      "frontend_attributes={xla.sdy.sharding_group_id=\"0\"}\n";
+  const std::string text = fmt::format(
+      "a = f32[8] parameter(0)\nb = f32[8,4] parameter(1)\n"
+      "g = () custom-call(a), {0}h = () custom-call(b), {0}ROOT r = f32[8] copy(a)",
+      group);
+  expect_error({.entry = text,
+                .instruction = "b",
+                .line = 3,
+                .says = {"'a' with f32[8]", "this with f32[8,4]"},
+                .header = mesh_header},
+               "sharding-propagation");
+  const std::string tuple = fmt::format(
+      "a = f32[8] parameter(0)\nt = (f32[8], f32[8,4]) parameter(1)\n"
+      "g = () custom-call(a), {0}h = () custom-call(t), {0}ROOT r = f32[8] copy(a)",
+      group);
+  expect_error({.entry = tuple,
+                .instruction = "t",
+                .line = 3,
+                .says = {"this with (f32[8], f32[8,4])"},
+                .header = mesh_header},
+               "sharding-propagation");
+}
+
 TEST(PartitionErrors, AMeshOfOtherDevices) {
   expect_errors({R"(
   a = f32[16] parameter(0)
