@@ -10,6 +10,7 @@
 #include "../judge.h"
 #include "analysis/analysis.h"
 #include "pass/shard/reshard.h"
+#include "ruled_calls.h"
 #include "small_numbers.h"
 
 namespace hilo::test {
@@ -211,6 +212,7 @@ inline std::string difference_on_devices(const Module& before, const Module& aft
   parts.partitioning = Partitioning::Partitioned;
   whole.threads = parts.threads = 1;
   whole.max_steps = parts.max_steps = 1000;
+  whole.custom_calls = parts.custom_calls = ruled_calls();
   const auto expected = evaluate(before, Inputs{{arguments}}, whole);
   if (!expected) return "before: " + to_string(expected.error());
   const Computation &old = before[before.entry], &entry = after[after.entry];

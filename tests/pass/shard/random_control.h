@@ -12,7 +12,9 @@ class RandomControl : public RandomMoves {
 
  protected:
   void control(Pool& pool) override {
-    switch (dice_.below(8)) {
+    switch (dice_.below(10)) {
+      case 8: return nested([&] { choose_of_three(pool); });
+      case 9: return nested([&] { loop_until_found(pool); });
       case 0: return nested([&] { call_with_many(pool); });
       case 1: return nested([&] { choose_of_two(pool); });
       case 2: return nested([&] { loop_over_tuples(pool); });
@@ -110,6 +112,63 @@ class RandomControl : public RandomMoves {
                                 WhileAttributes{condition, inner.computation});
     take_leaves(pool, element(pool.computation, result, 0));
   }
+
+  void choose_of_three(Pool& pool) {
+    const InstructionId a = any(pool), which = decider(pool);
+    const Shape of = shape(a);
+    const std::array operands{which, a, partner(pool, of), a};
+    pool.values.push_back(module_.add_instruction(
+        pool.computation, Op::Conditional, of, operands,
+        ConditionalAttributes{{}, {}, {function(of), function(of), function(of)}}));
+  }
+
+  // Three rounds at most, and only as long as no element of what is carried is great enough.
+  void loop_until_found(Pool& pool) {
+    const InstructionId a = any(pool);
+    const Shape of = shape(a), scalar = Shape::scalar(of.type);
+    if (!may_look_at_arrays() || of.type == ElementType::Pred || is_complex(of.type)) return;
+    const InstructionId initial =
+        tuple(pool.computation, {a, number(pool.computation, 0), partner(pool, scalar)});
+    const Shape state = shape(initial);
+    Pool asked{module_.add_computation("condition"), {}};
+    const InstructionId given = parameter(asked.computation, state);
+    const auto compare = [&](InstructionId x, InstructionId y) {
+      return module_.add_instruction(asked.computation, Op::Compare,
+                                     Shape::scalar(ElementType::Pred), std::array{x, y},
+                                     CompareAttributes{ComparisonDirection::Lt});
+    };
+    Dims dims;
+    for (int64_t dim = 0; dim < of.rank(); ++dim) dims.push_back(dim);
+    const InstructionId limit = element(asked.computation, given, 2);
+    const InstructionId greatest =
+        add(asked, Op::Reduce, of, std::array{element(asked.computation, given, 0), limit},
+            ReduceAttributes{dims, combiner(of.type)});
+    const InstructionId rounds =
+        compare(element(asked.computation, given, 1), number(asked.computation, 3));
+    const InstructionId small =
+        compare(limit, dice_.below(2) ? greatest : literal(asked, scalar_of(of.type, 3)));
+    finish(asked.computation, add(asked, Op::And, std::array{rounds, small}));
+    Pool inner{module_.add_computation("body"), {}};
+    const InstructionId carried = parameter(inner.computation, state);
+    inner.values = {element(inner.computation, carried, 0), element(inner.computation, carried, 2)};
+    const InstructionId before = inner.values[1];
+    const InstructionId count = module_.add_instruction(
+        inner.computation, Op::Add, Shape::scalar(ElementType::S32),
+        std::array{element(inner.computation, carried, 1), number(inner.computation, 1)});
+    for (int64_t i = 1 + dice_.below(3); i > 0; --i) step(inner, 1);
+    const auto next = std::ranges::find_if(inner.values.rbegin(), inner.values.rend(),
+                                           [&](InstructionId id) { return shape(id) == of; });
+    finish(
+        inner.computation,
+        tuple(inner.computation, {*next, count, dice_.below(2) ? before : partner(inner, scalar)}));
+    const InstructionId result =
+        module_.add_instruction(pool.computation, Op::While, state, std::array{initial},
+                                WhileAttributes{asked.computation, inner.computation});
+    pool.values.push_back(element(pool.computation, result, 0));
+    pool.values.push_back(element(pool.computation, result, 2));
+  }
+  // Whether devices that hold other arrays would not go other ways.
+  virtual bool may_look_at_arrays() const { return true; }
 
   void behind_token(Pool& pool) {
     const InstructionId a = any(pool);

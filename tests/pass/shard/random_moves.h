@@ -81,9 +81,20 @@ class RandomMoves : public RandomProgram {
       const int64_t dim = dice_.below(of.rank()), size = std::max<int64_t>(of.dims[dim], 1);
       attributes.window.dims[dim] = {size, 1, size - 1, 0, 1, 1, false};
     }
+    if (of.type != ElementType::Pred && !is_complex(of.type) && dice_.below(4) == 0)
+      return reduce_windows_of_pairs(pool, a, std::move(attributes));
     attributes.to_apply = combiner(of.type);
     const InstructionId init = partner(pool, Shape::scalar(of.type));
     tame(pool, add(pool, Op::ReduceWindow, of, std::array{a, init}, attributes), false);
+  }
+  void reduce_windows_of_pairs(Pool& pool, InstructionId a, ReduceWindowAttributes attributes) {
+    const Shape of = shape(a);
+    attributes.to_apply = great_and_sum(of.type);
+    const std::array operands{a, partner(pool, Shape::array(ElementType::S32, of.dims)),
+                              partner(pool, Shape::scalar(of.type)),
+                              partner(pool, Shape::scalar(ElementType::S32))};
+    const InstructionId both = add(pool, Op::ReduceWindow, of, operands, attributes);
+    if (both) elements_instead(pool, both);
   }
   void select_and_scatter(Pool& pool) {
     const InstructionId a = any(pool);
@@ -103,6 +114,14 @@ class RandomMoves : public RandomProgram {
     const std::array operands{a, source, partner(pool, Shape::scalar(of.type))};
     tame(pool, add(pool, Op::SelectAndScatter, of, operands, attributes), false);
   }
+  // Batch, features, then the others as often as not; else any.
+  Dims some_order(int64_t rank) {
+    Dims out = {0, rank - 1};
+    for (int64_t i = 1; i + 1 < rank; ++i) out.push_back(i);
+    if (dice_.below(2))
+      for (int64_t i = rank; i > 1; --i) std::swap(out[i - 1], out[dice_.below(i)]);
+    return out;
+  }
   void convolution(Pool& pool) {
     const InstructionId a = any(pool);
     const Shape of = shape(a);
@@ -110,33 +129,35 @@ class RandomMoves : public RandomProgram {
         (is_floating(of.type) && bits_of(of.type) < 32))
       return;
     const int64_t spatial = of.rank() - 2, outputs = 1 + dice_.below(4);
+    const Dims input = some_order(of.rank()), kernel_order = some_order(of.rank()),
+               output = some_order(of.rank());
+    const auto middle = [](const Dims& order) { return Dims(order.begin() + 2, order.end()); };
     ConvolutionAttributes c;
-    c.dim_labels = {.input_batch = 0,
-                    .input_feature = of.rank() - 1,
-                    .input_spatial = {},
-                    .kernel_input_feature = spatial,
-                    .kernel_output_feature = spatial + 1,
-                    .kernel_spatial = {},
-                    .output_batch = 0,
-                    .output_feature = of.rank() - 1,
-                    .output_spatial = {},
+    c.dim_labels = {.input_batch = input[0],
+                    .input_feature = input[1],
+                    .input_spatial = middle(input),
+                    .kernel_input_feature = kernel_order[0],
+                    .kernel_output_feature = kernel_order[1],
+                    .kernel_spatial = middle(kernel_order),
+                    .output_batch = output[0],
+                    .output_feature = output[1],
+                    .output_spatial = middle(output),
                     .input_unknown = {},
                     .kernel_unknown = {}};
-    Dims kernel;
+    Dims kernel(of.dims.size());
     for (int64_t i = 0; i < spatial; ++i) {
       c.window.dims.push_back(window_dim(true));
-      kernel.push_back(c.window.dims.back().size);
-      c.dim_labels.input_spatial.push_back(i + 1);
-      c.dim_labels.output_spatial.push_back(i + 1);
-      c.dim_labels.kernel_spatial.push_back(i);
+      c.window.dims.back().reversal = dice_.below(4) == 0;
+      kernel[kernel_order[i + 2]] = c.window.dims.back().size;
     }
-    const int64_t features = of.dims.back(), batch = of.dims[0];
+    const int64_t features = of.dims[input[1]], batch = of.dims[input[0]];
     int64_t groups = 1;
     if (features > 0 && dice_.below(8) == 0) groups = features;
     else if (features % 2 == 0 && features > 0 && dice_.below(4) == 0) groups = 2;
     else if (batch % 2 == 0 && batch > 0 && dice_.below(4) == 0) c.batch_group_count = 2;
     c.feature_group_count = groups;
-    kernel.insert(kernel.end(), {features / groups, outputs * groups * c.batch_group_count});
+    kernel[kernel_order[0]] = features / groups;
+    kernel[kernel_order[1]] = outputs * groups * c.batch_group_count;
     const Shape weights = Shape::array(of.type, kernel);
     if (element_count(weights) > max_elements_) return;
     tame(pool, add(pool, Op::Convolution, of, std::array{a, partner(pool, weights)}, c), true);
@@ -183,8 +204,33 @@ class RandomMoves : public RandomProgram {
       if (shape(one).type == ElementType::S32 && shape(one).rank() <= 2) fitting.push_back(one);
     return !fitting.empty() && dice_.below(3) ? dice_.pick(fitting) : id;
   }
+  // Of an array that has rows in front, so many for each: its own of them, at offsets in two
+  // others.
+  void gather_in_batches(Pool& pool, InstructionId a) {
+    const Shape of = shape(a);
+    const int64_t rank = of.rank(), count = length();
+    if (rank < 3) return;
+    Literal offsets =
+        Literal::uninitialized(Shape::array(ElementType::S32, {of.dims[0], count, 2}));
+    for (int32_t& offset : offsets.mutable_data<int32_t>())
+      offset = static_cast<int32_t>(dice_.below(8) - 2);
+    const Shape stated = offsets.shape();
+    const InstructionId drawn = literal(pool, std::move(offsets));
+    const InstructionId starts = dice_.below(2) ? drawn : partner(pool, stated);
+    GatherAttributes g;
+    g.slice_sizes = of.dims;
+    g.slice_sizes[0] = std::min<int64_t>(1, of.dims[0]);
+    for (int64_t dim : {1, 2}) g.slice_sizes[dim] = dice_.below(of.dims[dim] + 1);
+    g.operand_batching_dims = {0};
+    g.start_indices_batching_dims = {0};
+    g.start_index_map = dice_.below(2) ? Dims{1, 2} : Dims{2, 1};
+    g.index_vector_dim = 2;
+    for (int64_t dim = 1; dim < rank; ++dim) g.offset_dims.push_back(dim + 1);
+    add(pool, Op::Gather, of, std::array{a, starts}, g);
+  }
   void gather(Pool& pool) {
     const InstructionId a = any(pool);
+    if (dice_.below(4) == 0) return gather_in_batches(pool, a);
     const Shape of = shape(a);
     if (of.is_scalar()) return;
     const int64_t at = dice_.below(of.rank());

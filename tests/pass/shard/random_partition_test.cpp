@@ -12,7 +12,7 @@ namespace {
 OpGroups chosen_groups() {
   OpGroups out;
   const char* without = std::getenv("HILO_RANDOM_WITHOUT");
-  const std::string_view letters = "mwrpdscg";  // of OpGroup, in order
+  const std::string_view letters = "mwrpdscgk";  // of OpGroup, in order
   for (const char* at = without ? without : ""; *at; ++at)
     if (const size_t group = letters.find(*at); group != letters.npos)
       out.leave_out(static_cast<OpGroup>(group));

@@ -10,7 +10,17 @@
 namespace hilo::test {
 
 // What a program may have beside elementwise ops, parameters and tuples.
-enum class OpGroup : uint8_t { Movement, Window, Reduction, Product, Data, Sort, Control, Region };
+enum class OpGroup : uint8_t {
+  Movement,
+  Window,
+  Reduction,
+  Product,
+  Data,
+  Sort,
+  Control,
+  Region,
+  CustomCall
+};
 struct OpGroups {
   uint32_t bits = ~0u;
   bool has(OpGroup group) const { return (bits >> static_cast<int>(group) & 1) != 0; }
@@ -128,7 +138,7 @@ class RandomProgram : public RandomModule {
   void step(Pool& pool, int depth) override {
     const size_t before = pool.values.size();
     const bool may_nest = depth == 0 || (nesting_ < 2 && dice_.below(4) == 0);
-    const int64_t drawn = dice_.below(may_nest ? 24 : 16);
+    const int64_t drawn = dice_.below(may_nest ? 26 : 16);
     if (drawn < 6) elementwise(pool, drawn);
     else if (drawn < 10 && groups_.has(OpGroup::Movement)) rearrange(pool);
     else if (drawn < 12 && groups_.has(OpGroup::Reduction)) reduction(pool);
@@ -138,7 +148,8 @@ class RandomProgram : public RandomModule {
     else if (drawn < 17 && groups_.has(OpGroup::Product)) product(pool);
     else if (drawn < 20 && groups_.has(OpGroup::Control)) control(pool);
     else if (drawn < 22) constrain(pool);
-    else if (groups_.has(OpGroup::Region)) nested([&] { region(pool); });
+    else if (drawn < 24 && groups_.has(OpGroup::Region)) nested([&] { region(pool); });
+    else if (groups_.has(OpGroup::CustomCall)) custom_call(pool);
     if (pool.values.size() == before) elementwise(pool, dice_.below(6));
   }
   template <class Body>
@@ -150,6 +161,7 @@ class RandomProgram : public RandomModule {
   virtual void window(Pool&) {}
   virtual void data(Pool&) {}
   virtual void region(Pool&) {}
+  virtual void custom_call(Pool&) {}
 
   void elementwise(Pool& pool, int64_t which) {
     switch (which) {
@@ -189,9 +201,18 @@ class RandomProgram : public RandomModule {
   }
   void change_type(Pool& pool) {
     const InstructionId a = any(pool);
+    if (is_complex(shape(a).type)) return take_apart(pool, a);
     const Shape to = Shape::array(some_type(), shape(a).dims);
     const InstructionId out = add(pool, Op::Convert, to, std::array{a}, NoneAttributes{});
     if (!is_floating(shape(a).type)) tame(pool, out, false);
+  }
+  // The parts of a complex number, of other numbers than its own once more.
+  void take_apart(Pool& pool, InstructionId a) {
+    const InstructionId real = add(pool, Op::Real, std::array{a});
+    const InstructionId imag = add(pool, Op::Imag, std::array{a});
+    if (!real || !imag || dice_.below(2)) return;
+    const InstructionId other = partner(pool, Shape(shape(real)));
+    add(pool, Op::Complex, dice_.below(2) ? std::array{imag, other} : std::array{other, real});
   }
   void map(Pool& pool) {
     const InstructionId a = any(pool);

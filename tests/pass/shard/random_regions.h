@@ -2,15 +2,15 @@
 // control flow in them and around them, in both notations.
 #pragma once
 
-#include "random_control.h"
+#include "random_calls.h"
 #include "random_shardings.h"
 
 namespace hilo::test {
 
-class RandomRegions final : public RandomControl {
+class RandomRegions final : public RandomCalls {
  public:
   RandomRegions(uint64_t seed, OpGroups groups, RandomShardings& shardings)
-      : RandomControl(seed, groups), shardings_(shardings), mesh_(shardings.mesh()) {}
+      : RandomCalls(seed, groups), shardings_(shardings), mesh_(shardings.mesh()) {}
 
  private:
   void annotate() override { shardings_.annotate(module_, of_); }
@@ -276,9 +276,15 @@ class RandomRegions final : public RandomControl {
             std::make_shared<const Sharding>(shardings_.sharding(Shape(shape(id)), inside));
   }
 
+  bool may_look_at_arrays() const override { return manual_.empty(); }
+  std::optional<int64_t> some_device() override {
+    if (!manual_.empty() || shardings_.notation() == Notation::Shardy) return std::nullopt;
+    return dice_.below(shardings_.devices());
+  }
+
   // Devices of a region take the same branches, or they would wait for each other.
   InstructionId decider(Pool& pool) override {
-    const InstructionId out = RandomControl::decider(pool);
+    const InstructionId out = RandomCalls::decider(pool);
     if (manual_.empty() || module_[out].op == Op::Constant) return out;
     return all_reduced(pool, out, manual_, sure_combiner(ElementType::S32));
   }

@@ -21,12 +21,12 @@ class RandomShardings {
   // `percent`: of the values that state a sharding; drawn where it is not given.
   explicit RandomShardings(uint64_t seed, std::optional<int64_t> percent = std::nullopt)
       : dice_(seed), random_(seed) {
-    static const Dims sizes = {2, 2, 2, 3, 4, 4, 5, 8};
-    do mesh_ = random_.mesh(sizes, 3, true);
+    static const Dims sizes = {1, 2, 2, 2, 2, 3, 4, 4, 5, 6, 7, 8, 12};
+    do mesh_ = random_.mesh(sizes, 4, true);
     while (mesh_size(*mesh_) < 2 || mesh_size(*mesh_) > 16);
     other_ = mesh_;
     if (dice_.below(8) == 0) do
-        other_ = random_.mesh(sizes, 3, true);
+        other_ = random_.mesh(sizes, 4, true);
       while (mesh_size(*other_) != mesh_size(*mesh_));
     static const std::vector<int64_t> percents = {0, 20, 50, 80, 100, 100};
     percent_ = percent ? *percent : dice_.pick(percents);
@@ -111,7 +111,7 @@ class RandomShardings {
             queue.emplace_back(callee, inside == manual.computations.end() ? here : inside->second);
           }
         // A collective that nothing else shows to be in a region says so.
-        const bool always = op == Op::CustomCall ||
+        const bool always = marks_sharding(module, id) ||
                             (has_trait(op, TraitCollective) && notation_ == Notation::Tiles);
         if (!agrees_ || is_computed(module, id)) state(module, id, here, always);
       }
@@ -127,9 +127,16 @@ class RandomShardings {
            op != Op::AddDependency && op != Op::Copy && op != Op::Call && op != Op::While &&
            op != Op::Conditional;
   }
+  static bool marks_sharding(const Module& module, InstructionId id) {
+    return module[id].op == Op::CustomCall &&
+           module.attributes<CustomCallAttributes>(id).custom_call_target == "Sharding";
+  }
   static bool says_something(const Module& module, InstructionId id) {
     const Extra& extra = module.extra(module[id]);
-    return extra.sharding || !extra.frontend_attributes.empty();
+    const auto names_sharding = [](const auto& attribute) {
+      return attribute.first.starts_with("xla.sdy.") && attribute.first != "xla.sdy.sharding_rule";
+    };
+    return extra.sharding || std::ranges::any_of(extra.frontend_attributes, names_sharding);
   }
   void state(Module& module, InstructionId id, const SubAxes& manual, bool always) {
     const Shape shape = module.shape(id);
