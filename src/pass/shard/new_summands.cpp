@@ -31,7 +31,8 @@ AxisSharding before_new_summands(std::span<const int64_t> dims, const AxisShardi
   const bool share_mesh = *from.mesh == mesh;
   const bool combine_alike = reduction_of(from.unreduced_op) == reduction_of(to.unreduced_op);
   out.unreduced.clear();
-  if (share_mesh && combine_alike) out.unreduced = axes_within(mesh, to.unreduced, from.unreduced);
+  if (share_mesh && combine_alike && !overlap_in_part(to.unreduced, from.unreduced))
+    out.unreduced = axes_within(mesh, to.unreduced, from.unreduced);
   if (out.unreduced.empty()) out.unreduced_op.clear();
   const SubAxes added = axes_outside(mesh, to.unreduced, out.unreduced);
   const bool has_tiles = share_mesh && !overlap_in_part(from.axes(), added);

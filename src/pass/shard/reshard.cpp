@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "pass/shard/axis_lists.h"
 #include "pass/shard/reshard_search.h"
 
 namespace hilo {
@@ -85,7 +86,8 @@ Result<void> check_pair(std::span<const int64_t> dims, const AxisSharding& from,
                 mesh_size(*from.mesh), mesh_size(*to.mesh));
   if (!have_same_manual_groups(from, to))
     return fail(ErrorKind::Structure, "expected the same manual axes on both sides");
-  if (*from.mesh == *to.mesh ? !axes_outside(*from.mesh, to.unreduced, from.unreduced).empty()
+  if (*from.mesh == *to.mesh ? overlap_in_part(to.unreduced, from.unreduced) ||
+                                   !axes_outside(*from.mesh, to.unreduced, from.unreduced).empty()
                              : !to.unreduced.empty())
     return fail(ErrorKind::Unsupported, "a resharding that makes summands of an array");
   // Sums over all devices and steps, a step of each axis at most twice, must not overflow.

@@ -210,5 +210,33 @@ condition {
             "all-reduce");
 }
 
+// Halves of six devices and thirds of them are no parts of each other: sums are made before other
+// summands.
+TEST(Summands, FromAxesToOthersThatOverlapInPart) {
+  const std::vector<std::pair<const char*, const char*>> cut_and_summed = {
+      {"", ""},         {"(1)2", ""},     {"(1)3", ""},    {"(2)3", ""}, {"(3)2", ""},
+      {"", "(1)2"},     {"", "(1)3"},     {"", "(2)3"},    {"", "(3)2"}, {"(1)2", "(2)3"},
+      {"(2)3", "(1)2"}, {"(1)3", "(3)2"}, {"(3)2", "(1)3"}};
+  const auto axis = [](std::string_view part) {
+    return part.empty() ? "" : fmt::format("'x':{}", part);
+  };
+  std::vector<std::string> all;
+  for (const auto& [cut, summed] : cut_and_summed)
+    all.push_back(
+        fmt::format("{{mesh['x'=6], [{{{}}}], unreduced={{{}}}}}", axis(cut), axis(summed)));
+  for (const std::string& before : all)
+    for (const std::string& behind : all) {
+      const Module module = parsed(fmt::format(R"(HloModule m, num_partitions=6,
+frontend_attributes={{xla.sdy.meshes={{mesh = #sdy.mesh<["x"=6]>}}}}
+ENTRY e {{
+  p = s32[5] parameter(0), sharding={}
+  c = s32[5] copy(p), sharding={}
+  ROOT r = s32[5] copy(c), sharding={{mesh['x'=6], [{{}}]}}
+}})",
+                                               before, behind));
+      EXPECT_EQ(fault_of(module, 1, "spmd-partitioner"), "") << print(module);
+    }
+}
+
 }  // namespace
 }  // namespace hilo::test
