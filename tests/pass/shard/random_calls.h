@@ -50,7 +50,9 @@ class RandomCalls : public RandomControl {
                         std::span<const InstructionId> operands) {
     CustomCallAttributes call;
     call.custom_call_target = target;
-    return add(pool, Op::CustomCall, to, operands, call);
+    pool.values.push_back(
+        module_.add_instruction(pool.computation, Op::CustomCall, to, operands, std::move(call)));
+    return pool.values.back();
   }
 
   // An array, and one of its last dimension beside it.

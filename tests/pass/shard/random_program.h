@@ -241,7 +241,7 @@ class RandomProgram : public RandomModule {
     else return;
     add(pool, Op::BitcastConvert, Shape::array(to.type, to.dims), std::array{a}, NoneAttributes{});
   }
-  void constrain(Pool& pool) {
+  virtual void constrain(Pool& pool) {
     const InstructionId a = any(pool);
     const Shape of = shape(a);
     if (dice_.below(2)) return void(add(pool, Op::Copy, std::array{a}));

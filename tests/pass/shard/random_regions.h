@@ -15,6 +15,43 @@ class RandomRegions final : public RandomCalls {
  private:
   void annotate() override { shardings_.annotate(module_, of_); }
 
+  void constrain(Pool& pool) override {
+    if (!shardings_.agrees() || !manual_.empty() || dice_.below(3) > 0)
+      return RandomCalls::constrain(pool);
+    const InstructionId a = any(pool);
+    const int64_t rank = shape(a).rank(), known = std::ssize(ranks_of_groups_);
+    int64_t group = dice_.below(known + 1);
+    while (group < known && ranks_of_groups_[group] != rank) ++group;
+    if (group == known) ranks_of_groups_.push_back(rank);
+    put_in_group(pool, a, group);
+    put_in_group(pool, partner(pool, Shape(shape(a))), group);
+  }
+  // A copy of the value: it is to be sharded as others of the group are.
+  void put_in_group(Pool& pool, InstructionId value, int64_t group) {
+    const Shape of = shape(value);
+    const bool is_shardy = shardings_.notation() == Notation::Shardy;
+    CustomCallAttributes call;
+    call.custom_call_target = is_shardy ? "xla.sdy.ShardingGroup" : "Sharding";
+    if (!is_shardy) {
+      const InstructionId out =
+          module_.add_instruction(pool.computation, Op::CustomCall, of, std::array{value}, call);
+      pool.values.push_back(out);
+      Sharding sharding;
+      sharding.kind = Sharding::Kind::Unknown;
+      (dice_.below(4) ? sharding.shard_as : sharding.shard_like) = group;
+      module_.mutable_extra(out).sharding = std::make_shared<const Sharding>(std::move(sharding));
+      return;
+    }
+    const InstructionId copy =
+        module_.add_instruction(pool.computation, Op::Copy, of, std::array{value});
+    pool.values.push_back(copy);
+    call.custom_call_has_side_effect = true;
+    const InstructionId mark = module_.add_instruction(pool.computation, Op::CustomCall,
+                                                       Shape::tuple({}), std::array{copy}, call);
+    module_.mutable_extra(mark).frontend_attributes["xla.sdy.sharding_group_id"] = {
+        std::to_string(group), false};
+  }
+
   using Lists = std::vector<SubAxes>;  // of each dimension
 
   void region(Pool& pool) override {
@@ -419,6 +456,7 @@ class RandomRegions final : public RandomCalls {
   RandomShardings& shardings_;
   SharedMesh mesh_;
   SubAxes manual_;  // around what is made
+  Dims ranks_of_groups_;
   ManualOf of_;
   int64_t channel_ = 1;
 };

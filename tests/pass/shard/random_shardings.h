@@ -92,6 +92,7 @@ class RandomShardings {
   // Values of the entry and of what it calls, but where one is stated.
   void annotate(Module& module, const ManualOf& manual = {}) {
     module.header.num_partitions = devices();
+    if (agrees_) leave_boundary_open(module);
     if (notation_ == Notation::Shardy || !manual.computations.empty() ||
         !manual.instructions.empty())
       module.header.frontend_attributes["xla.sdy.meshes"] = {print_shardy_meshes(meshes()), true};
@@ -119,6 +120,18 @@ class RandomShardings {
   }
 
  private:
+  // Parameters and results whose shardings propagation may choose.
+  void leave_boundary_open(Module& module) {
+    if (dice_.below(2)) return;
+    const auto draw = [&](std::vector<bool>& flags, size_t count) {
+      if (dice_.below(3) == 0) count = 1;
+      for (size_t i = 0; i < count; ++i) flags.push_back(dice_.below(2) != 0);
+    };
+    const Computation& entry = module[module.entry];
+    draw(module.header.allow_spmd_sharding_propagation_to_parameters, entry.parameters.size());
+    draw(module.header.allow_spmd_sharding_propagation_to_output,
+         static_cast<size_t>(leaf_count(module.shape(entry.root))));
+  }
   static bool is_computed(const Module& module, InstructionId id) {
     const Op op = module[id].op;
     const ComputationId in = module[id].computation;
