@@ -158,6 +158,24 @@ TEST(ShardingPropagation, AxesOfSizeOneSayNothing) {
   EXPECT_EQ(sharding_of(module, "b"), "{devices=[1,2,2]<=[4] last_tile_dim_replicate}");
 }
 
+// Meshes of one program are cut as each part of it likes.
+TEST(ShardingPropagation, GoesOnFromWhatIsSaidOverAnotherMesh) {
+  const auto of = [](std::string_view other) {
+    const Module module = propagated(fmt::format(
+        "HloModule m, num_partitions=4, frontend_attributes={{xla.sdy.meshes={{mesh = "
+        "#sdy.mesh<[\"x\"=2, \"y\"=2]>, other = #sdy.mesh<[{}]>}}}}\nENTRY e {{\n"
+        "a = f32[8,2] parameter(0){}\n"
+        "c = f32[8,2] custom-call(a), custom_call_target=\"Sharding\", frontend_attributes="
+        "{{xla.sdy.sharding=\"#sdy.sharding<@other, [{{\\\"a\\\"}}, {{}}]>\"}}\n"
+        "ROOT r = f32[8,2] negate(c)\n}}\n",
+        other, sdy(R"([{"x"}, {"y"}])")));
+    return sharding_of(module, "r");
+  };
+  EXPECT_EQ(of(R"("a"=4, "b"=1)"), "{devices=[4,1]<=[4]}");
+  EXPECT_EQ(of(R"("a"=2, "b"=2)"), "{devices=[2,1,2]<=[4] last_tile_dim_replicate}");
+  EXPECT_EQ(of(R"("b"=2, "a"=2)"), "{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}");
+}
+
 TEST(ShardingPropagation, SplitsAnAxisWhereAReshapeDoes) {
   const Module module =
       propagated(over_xy("a = f32[8,4] parameter(0)" + sdy(R"([{"x"}, {}])") +

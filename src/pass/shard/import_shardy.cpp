@@ -6,6 +6,28 @@
 namespace hilo {
 namespace {
 
+// The same over another mesh of as many devices; as it is where that has no axes for it. A list of
+// axes is cut into other axes like a dimension is.
+AxisSharding over_mesh(const AxisSharding& sharding, const SharedMesh& mesh) {
+  if (*sharding.mesh == *mesh || mesh_size(*sharding.mesh) != mesh_size(*mesh)) return sharding;
+  AxisSharding all;
+  all.mesh = sharding.mesh;
+  all.dims = sharding.dims;
+  for (const SubAxes* more : {&sharding.replicated, &sharding.unreduced, &sharding.manual})
+    all.dims.push_back({*more});
+  const auto found = axis_sharding(tile_sharding(all), all.dims.size(), mesh);
+  if (!found || *found->mesh != *mesh) return sharding;
+  AxisSharding out = sharding;
+  out.mesh = mesh;
+  const size_t rank = out.dims.size();
+  for (size_t d = 0; d < rank; ++d) out.dims[d].axes = found->dims[d].axes;
+  out.replicated = found->dims[rank].axes;
+  out.unreduced = found->dims[rank + 1].axes;
+  out.manual = found->dims[rank + 2].axes;
+  const auto canonical = canonical_sharding(std::move(out));
+  return canonical ? *canonical : sharding;
+}
+
 class ShardyImport {
  public:
   ShardyImport(Editor& editor, GivenShardings& given)
@@ -70,6 +92,7 @@ class ShardyImport {
     std::vector<AxisSharding> shardings = *std::move(parsed);
     for (AxisSharding& sharding : shardings)  // what is said without axes holds on any mesh
       if (says_nothing(*sharding.mesh)) sharding.mesh = given_.mesh;
+      else sharding = over_mesh(sharding, given_.mesh);
     known_.emplace(text, shardings);
     return shardings;
   }
