@@ -176,6 +176,15 @@ TEST(ShardingPropagation, GoesOnFromWhatIsSaidOverAnotherMesh) {
   EXPECT_EQ(of(R"("b"=2, "a"=2)"), "{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}");
 }
 
+TEST(ShardingPropagation, GoesThroughCallsThatGiveTheirOperand) {
+  const Module module = propagated(
+      over_xy("a = f32[16,32] parameter(0)" + sdy(R"([{"x"}, {}])") +
+              "\nb = f32[16,32] custom-call(a), custom_call_target=\"LayoutConstraint\", "
+              "operand_layout_constraints={f32[16,32]{0,1}}\n"
+              "ROOT r = f32[16,32] negate(b)"));
+  EXPECT_EQ(sharding_of(module, "r"), "{devices=[2,1,2]<=[4] last_tile_dim_replicate}");
+}
+
 TEST(ShardingPropagation, SplitsAnAxisWhereAReshapeDoes) {
   const Module module =
       propagated(over_xy("a = f32[8,4] parameter(0)" + sdy(R"([{"x"}, {}])") +

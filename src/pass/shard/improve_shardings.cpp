@@ -111,7 +111,7 @@ class Improvement {
   // Of other custom calls the partitioner may know more than that they need whole operands.
   bool is_known(const Instance& instance) const {
     return state_.module[instance.instruction].op != Op::CustomCall ||
-           graph_.rules[instance.rule].is_stated;
+           graph_.rules[instance.rule].is_stated || graph_.rules[instance.rule].keeps_elements;
   }
 
   double runs_of(const Instance& instance) const {

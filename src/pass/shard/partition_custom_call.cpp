@@ -9,6 +9,7 @@
 #include "pass/shard/partition_region.h"
 #include "pass/shard/partition_single_device.h"
 #include "pass/shard/partition_sort.h"
+#include "pass/shard/sharding_rule.h"
 
 namespace hilo {
 namespace {
@@ -229,10 +230,7 @@ Result<Shards> partition_CustomCall(OpPartition& op) {
   const CustomCallInfo* known = find_custom_call(target);
   if (target == "SPMDFullToShardShape") return cross_region(op, true);
   if (target == "SPMDShardToFullShape") return cross_region(op, false);
-  if (known && op.operand_count() == 1 &&
-      (known->family == "sharding" || known->family == "placement") &&
-      op.operand_shape(0) == op.shape())
-    return op.as_stated(op.operand_shards(0));
+  if (is_identity_call(op.module(), op.id())) return op.as_stated(op.operand_shards(0));
   if (const auto device = only_device(op)) return on_device(op, *device);
   if (target == "TopK" && is_top_k(op))
     return partition_top_k(op, op.shape().elements[0].dims.back(), !wants_smallest(op));

@@ -125,6 +125,7 @@ Result<uint32_t> PropagationRules::of_instruction(InstructionId id) {
     if (is_new) rules_.push_back({std::move(factors), true});
     return found->second;
   }
+  if (is_identity_call(module_, id)) return of_identity(module_.shape(id));
   if (module_[id].op == Op::CustomCall)
     if (auto factors = batch_rule(module_, id)) {
       const auto [found, is_new] = of_texts_.try_emplace(to_string(*factors), rules_.size());

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <map>
 
+#include "eval/eval.h"
+
 namespace hilo {
 namespace {
 
@@ -153,6 +155,14 @@ bool fits_instruction(const ShardingFactors& factors, const Module& module, Inst
                   [&](const Shape& leaf, auto) { operands.push_back(&leaf); });
   for_each_leaf(module.shape(id), [&](const Shape& leaf, auto) { results.push_back(&leaf); });
   return fits(factors.operands, operands) && fits(factors.results, results);
+}
+
+bool is_identity_call(const Module& module, InstructionId id) {
+  if (module[id].op != Op::CustomCall || module[id].operand_count != 1) return false;
+  const CustomCallInfo* const known =
+      find_custom_call(module.attributes<CustomCallAttributes>(id).custom_call_target);
+  return known && (known->family == "sharding" || known->family == "placement") &&
+         module.shape(module.operand(id, 0)) == module.shape(id);
 }
 
 std::optional<ShardingFactors> batch_rule(const Module& module, InstructionId id) {

@@ -13,6 +13,8 @@ Result<ShardingFactors> parse_sharding_rule(std::string_view text);
 // (num_batch_dims, from JAX), each element of which has its own results. Nothing where it says none
 // or sizes differ.
 std::optional<ShardingFactors> batch_rule(const Module& module, InstructionId id);
+// Whether it is a custom call that gives its one operand as it is, whatever else it says of it.
+bool is_identity_call(const Module& module, InstructionId id);
 // Whether arrays are as many and have as many dimensions, of sizes that are the factors' product.
 bool fits_instruction(const ShardingFactors& factors, const Module& module, InstructionId id);
 
