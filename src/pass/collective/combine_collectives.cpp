@@ -2,14 +2,17 @@
 //   all-reduce(x), all-reduce(y) => all-reduce(x, y)
 // Each saves the steps of one collective. It may make the one wait for the other: so only where the
 // bytes of all take no longer than the steps that are saved, and where, in the order as it is, all
-// have their operands before one of them is needed. Nor may one need another, through whatever else
-// is joined. Without a machine whose links are known nothing is joined. Assumes nothing. Later
-// passes may assume that small collectives are few. Behind all that looks at single collectives.
+// have their operands before one of them is needed and no more is alive when all are there at once.
+// Nor may one need another, through whatever else is joined. Without a machine whose links are
+// known nothing is joined. Assumes nothing. Later passes may assume that small collectives are few.
+// Behind all that looks at single collectives.
 #include <algorithm>
 #include <limits>
-#include <unordered_set>
+#include <ranges>
+#include <unordered_map>
 
 #include "pass/collective/device_groups.h"
+#include "pass/collective/live_bytes.h"
 
 namespace hilo {
 namespace {
@@ -30,7 +33,7 @@ class Combiners {
         channel_(next_channel(module)) {}
 
   bool run() {
-    if (devices_ < 2 || !times_.is_known()) return false;
+    if (!times_.is_known()) return false;
     bool changed = false;
     for (ComputationId id : open_computations(module_)) changed |= combine(id);
     return changed;
@@ -50,10 +53,63 @@ class Combiners {
     sets_.clear(), set_of_.clear();
     for (InstructionId one : order)
       if (is_joinable(one)) join(one);
-    bool changed = false;
-    for (const Set& set : sets_)
-      if (set.members.size() > 1) changed = true, emit(set.members);
-    return changed;
+    std::erase_if(sets_, [](const Set& set) { return set.members.size() < 2; });
+    if (!sets_.empty()) keep_lean(order);
+    for (const Set& set : sets_) emit(set.members);
+    return !sets_.empty();
+  }
+
+  // An array for one of its size, whenever it is, leaves as much alive.
+  bool keeps_sizes(const Set& set) const {
+    return std::ranges::all_of(set.members, [&](InstructionId member) {
+      return literal_bytes(module_.shape(member)) ==
+             literal_bytes(module_.shape(module_.operand(member, 0)));
+    });
+  }
+
+  // Leaves out the sets with which more would be alive at some time.
+  void keep_lean(std::vector<InstructionId> order) {
+    const LiveBytes live(module_, order);
+    int64_t peak = live.peak(order);
+    std::erase_if(sets_, [&](const Set& set) {
+      if (keeps_sizes(set)) return false;
+      std::vector<InstructionId> joined = at_once(order, set.members);
+      const int64_t after = live.peak(joined);
+      if (after > peak) return true;
+      peak = after;
+      order = std::move(joined);
+      return false;
+    });
+  }
+
+  // The order in which members stand side by side, right before the first user, and before them
+  // what they still need.
+  std::vector<InstructionId> at_once(const std::vector<InstructionId>& order,
+                                     const std::vector<InstructionId>& members) const {
+    std::vector<bool> is_member(spans_.size()), is_needed(spans_.size()), is_done(spans_.size());
+    for (InstructionId member : members) is_member[member.value] = true;
+    for (InstructionId id : order | std::views::reverse)
+      if (is_member[id.value] || is_needed[id.value])
+        for (InstructionId operand : module_.operands(id)) is_needed[operand.value] = true;
+    std::vector<InstructionId> out;
+    const auto put = [&](InstructionId id) {
+      if (!is_done[id.value]) out.push_back(id), is_done[id.value] = true;
+    };
+    const auto put_members = [&] {
+      for (InstructionId id : order)
+        if (is_needed[id.value]) put(id);
+      for (InstructionId member : members) put(member);
+    };
+    for (InstructionId id : order) {
+      const auto operands = module_.operands(id);
+      if (is_member[id.value] || is_done[id.value]) continue;
+      if (!is_done[members[0].value] &&
+          std::ranges::any_of(operands, [&](InstructionId one) { return is_member[one.value]; }))
+        put_members();
+      put(id);
+    }
+    put_members();
+    return out;
   }
 
   bool is_joinable(InstructionId id) const {
@@ -63,7 +119,8 @@ class Combiners {
            !editor_.is_pinned(id) && !module_.extra(module_[id]).sharding;
   }
 
-  // One instruction after the other, in the order as it is.
+  // One instruction after the other, in the order as it is. What takes no time, as to name an
+  // element does, is there as soon as its operands are.
   void find_spans(const std::vector<InstructionId>& order) {
     spans_.assign(module_.instructions.size(), {});
     double now = 0;
@@ -72,8 +129,9 @@ class Combiners {
         spans_[id.value].ready = std::max(spans_[id.value].ready, spans_[operand.value].end);
         spans_[operand.value].needed = std::min(spans_[operand.value].needed, now);
       }
-      now += seconds(id);
-      spans_[id.value].end = now;
+      const double taken = seconds(id);
+      now += taken;
+      spans_[id.value].end = taken > 0 ? now : spans_[id.value].ready;
     }
   }
   double seconds(InstructionId id) const {
@@ -90,7 +148,7 @@ class Combiners {
       const double ready = std::max(set.ready, span.ready);
       const double needed = std::min(set.needed, span.needed);
       if (sent + set.seconds > saved || !is_alike(set.members[0], id) || ready > needed ||
-          depends(id, set.members) || is_needed_by(id, set.members))
+          needs({&id, 1}, set.members) || needs(set.members, {&id, 1}))
         continue;
       set.members.push_back(id);
       set.ready = ready;
@@ -103,27 +161,25 @@ class Combiners {
     sets_.push_back({{id}, span.ready, span.needed, sent});
   }
 
-  // Whether `id` needs one of `members`. What is joined waits for all operands of all members.
-  bool depends(InstructionId id, const std::vector<InstructionId>& members) const {
-    std::unordered_set<uint32_t> seen, wanted;
-    for (InstructionId member : members) wanted.insert(member.value);
-    std::vector<InstructionId> stack = {id};
+  // Whether one of `these` needs one of `those`. What is joined waits for all operands of all
+  // members.
+  bool needs(std::span<const InstructionId> these, std::span<const InstructionId> those) const {
+    std::vector<bool> is_seen(spans_.size()), is_one_of_those(spans_.size());
+    for (InstructionId one : those) is_one_of_those[one.value] = true;
+    std::vector<InstructionId> stack(these.begin(), these.end());
     while (!stack.empty()) {
       const InstructionId top = stack.back();
       stack.pop_back();
-      if (!seen.insert(top.value).second) continue;
-      if (wanted.contains(top.value) && top != id) return true;
-      if (const auto set = set_of_.find(top.value); set != set_of_.end() && top != id)
+      if (is_seen[top.value]) continue;
+      is_seen[top.value] = true;
+      if (is_one_of_those[top.value]) return true;
+      if (const auto set = set_of_.find(top.value); set != set_of_.end())
         for (InstructionId member : sets_[set->second].members) stack.push_back(member);
       for (InstructionId operand : module_.operands(top)) stack.push_back(operand);
       for (InstructionId before : module_.extra(module_[top]).control_predecessors)
         stack.push_back(before);
     }
     return false;
-  }
-  bool is_needed_by(InstructionId id, const std::vector<InstructionId>& members) const {
-    return std::ranges::any_of(members,
-                               [&](InstructionId member) { return depends(member, {id}); });
   }
 
   bool is_alike(InstructionId a, InstructionId b) const {
@@ -162,7 +218,7 @@ class Combiners {
 }  // namespace
 
 Result<bool> combine_collectives(Module& module, const PassOptions& options) {
-  if (!options.machine) return false;
+  if (!options.machine || count_devices(module) < 2) return false;
   return Combiners(module, *options.machine).run();
 }
 

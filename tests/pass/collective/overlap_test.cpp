@@ -36,6 +36,21 @@ TEST(CombineCollectives, SmallOnesOfOneKind) {
   EXPECT_EQ(count_op(one.after, Op::AllReduce), 3) << print(one.after);
 }
 
+TEST(CombineCollectives, OfElementsThatAreNamedLater) {
+  const Rewritten one =
+      rewritten(module_text(4,
+                            "  p = (f32[8], f32[8]) parameter(0)\n  e = (f32[8], f32[8]) "
+                            "opt-barrier(p)\n  x = f32[8] get-tuple-element(e), index=0\n"
+                            "  a = f32[8] all-reduce(x), " +
+                                all +
+                                ", to_apply=add\n  n = f32[8] negate(a)\n"
+                                "  y = f32[8] get-tuple-element(e), index=1\n"
+                                "  b = f32[8] all-reduce(y), " +
+                                all + ", to_apply=add\n  ROOT s = f32[8] add(n, b)\n"),
+                "collective-combiner", 4, on_v5e());
+  EXPECT_EQ(count_op(one.after, Op::AllReduce), 1);
+}
+
 TEST(CombineCollectives, NotOneThatNeedsTheOther) {
   const Rewritten one = rewritten(
       module_text(4, "  x = f32[8] parameter(0)\n  a = f32[8] all-reduce(x), " + all +
@@ -60,6 +75,24 @@ TEST(CombineCollectives, NotInACircle) {
                       ", to_apply=add\n  ROOT t = (f32[8], f32[32], f32[8]) tuple(a1, b1, a2)\n"),
       "collective-combiner", 4, on_v5e());
   EXPECT_EQ(count_op(one.after, Op::AllReduce) + count_op(one.after, Op::AllGather), 3);
+}
+
+// Gathered one after the other and made less of, or both there in any case.
+TEST(CombineCollectives, NotWhereMoreIsAlive) {
+  const auto gathers = [&](std::string_view first, std::string_view last) {
+    const Rewritten one = rewritten(
+        module_text(4, fmt::format("  x = f32[8] parameter(0)\n  y = f32[8] parameter(1)\n"
+                                   "  a = f32[32] all-gather(x), {0}{1}"
+                                   "  b = f32[32] all-gather(y), {0}{2}",
+                                   "dimensions={0}, " + all + "\n", first, last)),
+        "collective-combiner", 4, on_v5e());
+    return count_op(one.after, Op::AllGather);
+  };
+  EXPECT_EQ(gathers("  sa = f32[8] slice(a), slice={[3:11]}\n",
+                    "  sb = f32[8] slice(b), slice={[5:13]}\n"
+                    "  ROOT t = (f32[8], f32[8]) tuple(sa, sb)\n"),
+            2);
+  EXPECT_EQ(gathers("", "  ROOT s = f32[32] add(a, b)\n"), 1);
 }
 
 TEST(CombineCollectives, NotWithoutAMachine) {
