@@ -32,6 +32,9 @@ Network::Network(const Module& module, const Machine& machine, std::span<const d
     return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies());
   };
   if (size(torus_) != devices_) torus_ = default_torus(machine, devices_);
+  // Devices of a CPU are virtual: its memory, over which they reach each other, is one.
+  if (machine.family == MachineFamily::Cpu)
+    links_.bytes_per_second /= static_cast<double>(devices_);
   if (is_known() && links_.torus_axes > 0) choose_order(module, runs);
 }
 

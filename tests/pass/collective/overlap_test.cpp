@@ -77,6 +77,28 @@ TEST(CombineCollectives, NotInACircle) {
   EXPECT_EQ(count_op(one.after, Op::AllReduce) + count_op(one.after, Op::AllGather), 3);
 }
 
+// Devices of a processor are threads, which wait for each other at each collective.
+TEST(CombineCollectives, BetweenDevicesOfAProcessor) {
+  PipelineOptions options = on_v5e();
+  options.pass.machine = &find_cpu("x86-64-v3");
+  const auto reductions = [&](int64_t size) {
+    std::string lines, names, shapes;
+    for (int i = 0; i < 4; ++i) {
+      lines += fmt::format(
+          "  x{0} = f32[{1}] parameter({0})\n  a{0} = f32[{1}] all-reduce(x{0}), {2}, "
+          "to_apply=add\n",
+          i, size, all);
+      names += fmt::format("{}a{}", i ? ", " : "", i);
+      shapes += fmt::format("{}f32[{}]", i ? ", " : "", size);
+    }
+    lines += fmt::format("  ROOT t = ({}) tuple({})\n", shapes, names);
+    const Rewritten one = rewritten(module_text(4, lines), "collective-combiner", 4, options);
+    return count_op(one.after, Op::AllReduce);
+  };
+  EXPECT_EQ(reductions(16), 1);
+  EXPECT_EQ(reductions(1 << 20), 4);
+}
+
 // Gathered one after the other and made less of, or both there in any case.
 TEST(CombineCollectives, NotWhereMoreIsAlive) {
   const auto gathers = [&](std::string_view first, std::string_view last) {
