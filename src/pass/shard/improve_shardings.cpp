@@ -4,6 +4,7 @@
 #include <set>
 
 #include "pass/shard/roles.h"
+#include "pass/shard/shifts.h"
 
 namespace hilo {
 namespace {
@@ -87,7 +88,7 @@ class Improvement {
   };
 
   const Cost& cost(const Instance& instance) {
-    key_.assign(1, instance.rule);
+    key_.assign({instance.rule, is_read_through(instance.instruction)});
     bool is_foreign = false;
     for (uint32_t leaf : graph_.leaves_of(instance)) {
       is_foreign = is_foreign || values_.is_foreign[values_.value_of[leaf]];
@@ -197,6 +198,14 @@ class Improvement {
                is_result ? &rule.factors.results[i - instance.operands] : &rule.factors.operands[i],
                &shardings[i]});
     }
+    // Rows that such ops bring from other tiles.
+    if (question.results.size() == 1)
+      question.sent_bytes = [&](const Roles& roles) {
+        return is_read_through(instance.instruction)
+                   ? 0
+                   : bytes_to_shift(state_.module, instance.instruction,
+                                    result_sharding(question, question.results[0], roles));
+      };
     return cost_of(question, operands);
   }
 
@@ -213,10 +222,24 @@ class Improvement {
     for (const RoleArray& array : question.results)
       out.results +=
           costs_.seconds(*array.shape, result_sharding(question, array, roles), *array.sharding);
+    if (question.sent_bytes) out.results += costs_.seconds_to_send(question.sent_bytes(roles));
     double devices = 1;
     for (const SubAxes& axes : roles.axes) devices *= static_cast<double>(axes_size(axes));
     out.work = costs_.seconds_to_compute(question.operations / devices);
     return out;
+  }
+
+  // A slice that concatenations alone read, which take the array in its place.
+  bool is_read_through(InstructionId id) const {
+    const Module& module = state_.module;
+    if (module[id].op != Op::Slice || module.users(id).empty()) return false;
+    return std::ranges::all_of(module.users(id), [&](InstructionId user) {
+      if (module[user].op != Op::Concatenate) return false;
+      const ConcatenationSources sources = concatenation_sources(module, user);
+      for (size_t i = 0; i < sources.size(); ++i)
+        if (module.operand(user, i) == id && !sources[i]) return false;
+      return true;
+    });
   }
 
   // The sharding of one array of an instance when it takes what those in `from` ask for, beginning

@@ -100,9 +100,19 @@ InstructionId LocalCode::splat(Dims to, const Literal& scalar) {
 InstructionId LocalCode::slice_rows(InstructionId value, size_t dim, int64_t start, int64_t limit,
                                     int64_t stride) {
   if (start == 0 && limit == dims(value)[dim] && stride == 1) return value;
+  const Module& module = editor_.module();
   SliceAttributes attributes;
-  for (int64_t size : dims(value)) attributes.slice.dims.push_back({0, size, 1});
-  attributes.slice.dims[dim] = {start, limit, stride};
+  if (module[value].op == Op::Slice && module.users(value).empty()) {
+    attributes = module.attributes<SliceAttributes>(value);
+    value = module.operand(value, 0);
+  } else {
+    for (int64_t size : dims(value)) attributes.slice.dims.push_back({0, size, 1});
+  }
+  // Of a slice, rows of rows: those of the array.
+  SliceDim& one = attributes.slice.dims[dim];
+  one.limit = one.start + (limit - 1) * one.stride + 1;
+  one.start += start * one.stride;
+  one.stride *= stride;
   return editor_.add_inferred(like_, Op::Slice, std::array{value}, std::move(attributes));
 }
 
@@ -118,6 +128,7 @@ InstructionId LocalCode::pad_rows(InstructionId value, size_t dim, PaddingDim pa
 InstructionId LocalCode::rows_from(InstructionId value, size_t dim, InstructionId start,
                                    int64_t rows) {
   Dims sizes = dims(value);
+  if (sizes[dim] == rows) return value;  // starts are clamped
   std::vector<InstructionId> starts(sizes.size(), number(0));
   starts[dim] = start;
   sizes[dim] = rows;

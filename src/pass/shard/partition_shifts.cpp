@@ -2,6 +2,7 @@
 // rows of its tile of the result.
 #include <algorithm>
 
+#include "pass/shard/shifts.h"
 #include "pass/shard/window_tiles.h"
 
 namespace hilo {
@@ -22,16 +23,13 @@ void tie_dimensions(OpPartition& op) {
   op.set_factors(std::move(factors));
 }
 
-// Windows of one element, in the first operand.
-LocalForm shifting_form(OpPartition& op, const Window& window) {
+LocalForm shifting_form(OpPartition& op) {
   tie_dimensions(op);
   LocalForm form;
   form.may_shard = [](size_t) { return true; };
-  form.sent_bytes = [&op, window](const Roles& roles) {
-    const Shape& operand = op.operand_shape(0);
-    const AxisSharding sharding = sharding_under(op, operand, op.factors().operands[0], roles);
-    return bytes_to_slide(local_shape(operand, sharding),
-                          windows_over(operand, sharding, op.shape(), window));
+  form.sent_bytes = [&op](const Roles& roles) {
+    return bytes_to_shift(op.module(), op.id(),
+                          sharding_under(op, op.shape(), op.factors().results[0], roles));
   };
   return form;
 }
@@ -43,54 +41,14 @@ InstructionId slid(OpPartition& op, const LocalOperands& local, Window& window,
                    window, padding);
 }
 
-// The result's tile t of a reversed dimension: rows in the order of the operand.
-RowWindows reversed_windows(int64_t size, int64_t tiles) {
-  const int64_t rows = (size + tiles - 1) / tiles;
-  RowWindows out{rows, false, {}};
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    const int64_t valid = std::clamp<int64_t>(size - tile * rows, 0, rows);
-    const int64_t end = size - tile * rows;
-    out.tiles.push_back({end - rows, end - valid, end});
-  }
-  return out;
-}
-
-// Pairs of devices whose tiles mirror each other in these dimensions.
-std::vector<std::pair<int64_t, int64_t>> mirrored(const Shape& shape, const AxisSharding& sharding,
-                                                  const Dims& dims) {
-  const DeviceTiles grid(sharding, shape.dims);
-  std::vector<std::pair<int64_t, int64_t>> out;
-  for (int64_t device = 0; device < grid.devices(); ++device) {
-    Dims tile = grid.tile_of(device);
-    for (int64_t dim : dims) tile[dim] = grid.counts()[dim] - 1 - tile[dim];
-    out.push_back({grid.holder(tile, device), device});
-  }
-  return out;
-}
-
-bool are_filled(const Shape& shape, const AxisSharding& sharding, const Dims& dims) {
-  return std::ranges::all_of(dims, [&](int64_t dim) {
-    return shape.dims[dim] % tile_count(sharding, static_cast<size_t>(dim)) == 0;
-  });
-}
-
-// The result's tiles of a concatenation.
-RowWindows plain_windows(int64_t size, int64_t tiles) {
-  const int64_t rows = (size + tiles - 1) / tiles;
-  RowWindows out{rows, false, {}};
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    const int64_t begin = std::min(size, tile * rows);
-    out.tiles.push_back({tile * rows, begin, std::min(size, begin + rows)});
-  }
-  return out;
-}
-
 // Of each operand a device needs what its tile of the result has of it. The end of an array in
 // front, and the beginning of one at the end, come from the array: rolls are one exchange.
 class Concatenation {
  public:
   explicit Concatenation(OpPartition& op)
-      : op_(op), dim_(op.attributes<DimensionsAttributes>().dimensions[0]) {}
+      : op_(op),
+        dim_(op.attributes<DimensionsAttributes>().dimensions[0]),
+        slices_(concatenation_sources(op.module(), op.id())) {}
 
   LocalForm form() {
     LocalForm out;
@@ -98,66 +56,48 @@ class Concatenation {
     out.sent_bytes = [this](const Roles& roles) -> double {
       const AxisSharding sharding =
           sharding_under(op_, op_.shape(), op_.factors().results[0], roles);
-      if (tile_count(sharding, dim_) == 1) return 0;
+      if (tile_count(sharding, dim_) == 1) return bytes_for_slices({});
+      const ConcatenationSources sources = sources_at_hand(sharding);
       const Dims dims = {static_cast<int64_t>(dim_)};
       return bytes_to_exchange(local_shape(op_.shape(), sharding), dims,
-                               std::array{halo(sharding)});
+                               std::array{halo(sharding, sources)}) +
+             bytes_for_slices(sources);
     };
     out.emit = [this](const LocalOperands& local) -> Local {
       const AxisSharding& sharding = local.results[0];
       if (tile_count(sharding, dim_) == 1) return op_.clone(local.ids(), local.results);
       Shards arrays = local.operands;
+      const ConcatenationSources sources = sources_at_hand(sharding);
       for (size_t i = 0; i < arrays.size(); ++i)
-        if (const auto value = sliced_from(i, sharding))
-          arrays[i] = op_.partitioner().shards(*value)[0];
-      return std::vector{halo(sharding).exchange(op_, arrays, dim_, std::nullopt)};
+        if (sources[i]) arrays[i] = op_.partitioner().shards(*sources[i])[0];
+      return std::vector{halo(sharding, sources).exchange(op_, arrays, dim_, std::nullopt)};
     };
     return out;
   }
 
  private:
-  // The array that an operand is the end or the beginning of, where its tiles are at hand.
-  std::optional<InstructionId> sliced_from(size_t i, const AxisSharding& sharding) {
-    const Module& module = op_.module();
-    const InstructionId operand = op_.operand(i);
-    if (module[operand].op != Op::Slice) return std::nullopt;
-    const InstructionId value = module.operand(operand, 0);
-    if (op_.partitioner().shards(value)[0].sharding != sharding) return std::nullopt;
-    const auto& slice = module.attributes<SliceAttributes>(operand).slice.dims;
-    const Dims& sizes = module.shape(value).dims;
-    for (size_t dim = 0; dim < sizes.size(); ++dim) {
-      const bool from_begin =
-          slice[dim].start == 0 && (dim != dim_ || i + 1 == op_.operand_count());
-      const bool to_end = slice[dim].limit == sizes[dim] && (dim != dim_ || i == 0);
-      if (slice[dim].stride != 1 || (dim == dim_ ? !from_begin && !to_end : !from_begin || !to_end))
-        return std::nullopt;
-    }
-    return value;
+  ConcatenationSources sources_at_hand(const AxisSharding& sharding) {
+    ConcatenationSources out = slices_;
+    for (auto& source : out)
+      if (source && op_.partitioner().shards(*source)[0].sharding != sharding) source.reset();
+    return out;
   }
-
-  Halo halo(const AxisSharding& sharding) {
-    const Module& module = op_.module();
-    Dims sizes;
-    std::vector<size_t> values;
-    std::vector<InstructionId> ids;
-    int64_t start = 0;
-    for (size_t i = 0; i < op_.operand_count(); ++i) {
-      const InstructionId operand = op_.operand(i);
-      const auto value = sliced_from(i, sharding);
-      if (value && i == 0)
-        start = module.attributes<SliceAttributes>(operand).slice.dims[dim_].start;
-      ids.push_back(value.value_or(operand));
-      sizes.push_back(module.shape(ids.back()).dims[dim_]);
-      values.push_back(static_cast<size_t>(std::ranges::find(ids, ids.back()) - ids.begin()));
-    }
-    RowWindows windows = plain_windows(op_.shape().dims[dim_], tile_count(sharding, dim_));
-    for (RowWindows::Tile& tile : windows.tiles)
-      tile.start += start, tile.begin += start, tile.end += start;
-    return Halo(std::move(sizes), std::move(windows), std::nullopt, std::move(values));
+  // Slices in whose place an array can stand are needed where it does not.
+  double bytes_for_slices(const ConcatenationSources& sources) {
+    double out = 0;
+    for (size_t i = 0; i < op_.operand_count(); ++i)
+      if (slices_[i] && (sources.empty() || !sources[i]) &&
+          op_.module().users(op_.operand(i)).size() == 1)
+        out += bytes_to_shift(op_.module(), op_.operand(i), op_.operand_shards(i)[0].sharding);
+    return out;
+  }
+  Halo halo(const AxisSharding& sharding, const ConcatenationSources& sources) {
+    return halo_of_concatenation(op_.module(), op_.id(), sources, tile_count(sharding, dim_));
   }
 
   OpPartition& op_;
   const size_t dim_;
+  const ConcatenationSources slices_;  // where an operand is a slice of an array: the array
 };
 
 // A slice of a pad as one pad.
@@ -191,11 +131,8 @@ std::optional<InstructionId> pad_with_edges(OpPartition& op) {
 
 Result<Shards> partition_Pad(OpPartition& op) {
   if (stays_whole(op)) return op.replicated();
-  Window window;
-  for (const PaddingDim& dim : op.attributes<PadAttributes>().padding.dims)
-    window.dims.push_back(
-        {.padding_low = dim.low, .padding_high = dim.high, .base_dilation = dim.interior + 1});
-  LocalForm form = shifting_form(op, window);
+  const Window window = window_of_shift(op.module(), op.id());
+  LocalForm form = shifting_form(op);
   form.emit = [&op, window](const LocalOperands& local) -> Local {
     Window here = window;
     const InstructionId padding = local.operands[1].id;
@@ -222,10 +159,8 @@ Result<Shards> partition_Slice(OpPartition& op) {
     return partition_Pad(with_edges);
   }
   const SliceDims slice = op.attributes<SliceAttributes>().slice;
-  Window window;
-  for (const SliceDim& dim : slice.dims)
-    window.dims.push_back({.stride = dim.stride, .padding_low = -dim.start});
-  LocalForm form = shifting_form(op, window);
+  const Window window = window_of_shift(op.module(), op.id());
+  LocalForm form = shifting_form(op);
   form.emit = [&op, window, slice](const LocalOperands& local) -> Local {
     Window here = window;
     InstructionId value = slid(op, local, here, std::nullopt);
@@ -245,27 +180,8 @@ Result<Shards> partition_Slice(OpPartition& op) {
 Result<Shards> partition_Reverse(OpPartition& op) {
   if (stays_whole(op)) return op.replicated();
   const Dims dims = op.attributes<DimensionsAttributes>().dimensions;
-  LocalForm form = shifting_form(op, {});
-  const auto halos = [&op, dims](const AxisSharding& sharding) {
-    std::vector<Halo> out;
-    for (int64_t dim : dims) {
-      const int64_t size = op.shape().dims[dim];
-      out.emplace_back(Dims{size}, reversed_windows(size, tile_count(sharding, dim)));
-    }
-    return out;
-  };
-  form.sent_bytes = [&op, dims, halos](const Roles& roles) {
-    const AxisSharding sharding = sharding_under(op, op.shape(), op.factors().results[0], roles);
-    const Shape tile = local_shape(op.shape(), sharding);
-    if (!are_filled(op.shape(), sharding, dims))
-      return bytes_to_exchange(tile, dims, halos(sharding));
-    const auto pairs = mirrored(op.shape(), sharding, dims);
-    const auto moved =
-        std::ranges::count_if(pairs, [](const auto& pair) { return pair.first != pair.second; });
-    return static_cast<double>(element_count(tile)) * bits_of(tile.type) / 8 *
-           static_cast<double>(moved) / static_cast<double>(pairs.size());
-  };
-  form.emit = [&op, dims, halos](const LocalOperands& local) -> Local {
+  LocalForm form = shifting_form(op);
+  form.emit = [&op, dims](const LocalOperands& local) -> Local {
     Shard operand = local.operands[0];
     const bool is_cut = std::ranges::any_of(
         dims, [&](int64_t dim) { return tile_count(operand.sharding, dim) > 1; });
@@ -273,7 +189,8 @@ Result<Shards> partition_Reverse(OpPartition& op) {
       operand.id = op.code().permute(operand.id, mirrored(op.shape(), operand.sharding, dims),
                                      op.partitioner().next_channel());
     else if (is_cut)
-      for (size_t i = 0; const Halo& halo : halos(operand.sharding))
+      for (size_t i = 0;
+           const Halo& halo : halos_of_reverse(op.module(), op.id(), operand.sharding))
         operand.id = halo.exchange(op, std::span(&operand, 1), dims[i++], std::nullopt);
     return op.clone(std::array{operand.id}, local.results);
   };
