@@ -18,7 +18,11 @@ struct Layout {
   int64_t parts;       // numbers of an element: 1 of a real one, 2 of a complex one
   int64_t step, size;  // between elements of a line, in elements; of the dimension
 
-  int64_t place(int64_t line) const { return (line / step * step * size + line % step) * parts; }
+  // Lines that are one piece of memory each need no division, which takes as long as short ones.
+  int64_t place(int64_t line) const {
+    const int64_t before = step == 1 ? line : line / step * step;
+    return (before * size + line - before) * parts;
+  }
   // The first `length` elements of lines; the last one stands for those that `lanes` lack.
   LinePlaces places(std::span<const int64_t> lines, int64_t lanes, int64_t length) const {
     const int64_t count = std::ssize(lines);
