@@ -32,5 +32,20 @@ ENTRY e { x = f32[4] parameter(0)
   EXPECT_EQ(test::difference_in_values(before, after, Keeps::Bits), "") << print(after);
 }
 
+// What a parameter says of itself does not become what the program says of its result.
+TEST(InlinedCalls, TheResultKeepsItsSharding) {
+  const Module before = parsed(R"(HloModule m, num_partitions=2
+f { p = f32[4] parameter(0)
+ ROOT q = f32[4] parameter(1) }
+ENTRY e { x = f32[4] parameter(0)
+ y = f32[4] parameter(1), sharding={replicated}
+ ROOT r = f32[4] call(x, y), to_apply=f, sharding={devices=[2]<=[2]} })");
+  const Module after = after_passes(before, "call-inliner, cse, dce, algebraic-simplifier");
+  EXPECT_EQ(count_op(after, Op::Call), 0);
+  const auto& said = after.extra(after[after[after.entry].root]).sharding;
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->tile_dims, (Dims{2}));
+}
+
 }  // namespace
 }  // namespace hilo

@@ -457,6 +457,9 @@ void Partitioner::finish_entry() {
   module.entry = entry;
   module.header.frontend_attributes.erase("xla.sdy.meshes");
   const auto said = module.extra(module[module[old].root]).sharding;
+  if (const InstructionId root = module[entry].root;
+      module[root].op == Op::Parameter && module[module[old].root].op != Op::Parameter)
+    module[entry].root = editor_.add(root, Op::Copy, Shape(module.shape(root)), std::array{root});
   const InstructionId root = module[entry].root;
   module.mutable_extra(root).sharding =
       said && said->kind != Sharding::Kind::Unknown

@@ -238,6 +238,19 @@ TEST(PartitionFaults, ASumOfZerosKeepsTheirSign) {
                                 sum, sum.substr(0, sum.find(' '))));
 }
 
+// Tiles of a parameter are those of the result, which is another array.
+TEST(PartitionFaults, AParameterThatIsTheResult) {
+  const Module module = parsed(R"(HloModule m, num_partitions=2
+ENTRY e {
+  p = f32[4] parameter(0), sharding={replicated}
+  a = f32[4] custom-call(p), custom_call_target="Sharding", sharding={replicated}
+  b = f32[4] custom-call(a), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  ROOT c = f32[8] custom-call(b), custom_call_target="SPMDShardToFullShape", sharding={devices=[2]<=[2]}
+})");
+  EXPECT_EQ(fault_of(module, 1, "spmd-partitioner"), "");
+  EXPECT_EQ(fault_of(module, 1, "spmd"), "");
+}
+
 // Padding of the array in the middle lies over rows of the one that stands on both sides of it.
 TEST(PartitionFaults, AnArrayTwiceAroundAnother) {
   const Module module = parsed(R"(
