@@ -26,7 +26,9 @@ struct Options {
 };
 
 Module random_program(uint64_t seed, const Options& options) {
-  RandomShardings shardings(seed, options.percent);
+  static constexpr int64_t few[] = {5, 15, 15, 40};
+  const auto percent = options.agrees ? few[seed / 2 % std::size(few)] : options.percent;
+  RandomShardings shardings(seed, percent);
   if (options.agrees) shardings.agree(seed % 2 ? Notation::Shardy : Notation::Tiles);
   OpGroups groups = chosen_groups();
   if (!options.has_regions) groups.leave_out(OpGroup::Region);
@@ -76,10 +78,19 @@ TEST(RandomPartition, DevicesEndWithTheirTiles) {
 
 // Values without a sharding get one that suits their neighbours.
 TEST(RandomPartition, SomeAnnotationsAreEnough) {
-  const Options options{"sharding-propagation, spmd-partitioner", 15, false, true};
+  const Options options{"sharding-propagation, spmd-partitioner", std::nullopt, false, true};
   expect_no_fault(100, options, [&](const Module& before, uint64_t seed) {
     return fault_of(before, seed, options.passes);
   });
+}
+
+// With all that makes collectives fewer behind the partitioner.
+TEST(RandomPartition, ThePipelineKeepsTheValues) {
+  const Options annotated{"spmd", std::nullopt, false, true}, stated{"spmd-tiles"};
+  for (const Options& options : {annotated, stated})
+    expect_no_fault(50, options, [&](const Module& before, uint64_t seed) {
+      return fault_of(before, seed, options.passes);
+    });
 }
 
 TEST(RandomPartition, WholeArraysNeedNoCollectives) {

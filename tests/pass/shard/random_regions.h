@@ -16,6 +16,7 @@ class RandomRegions final : public RandomCalls {
   void annotate() override { shardings_.annotate(module_, of_); }
 
   void constrain(Pool& pool) override {
+    if (shardings_.notation() == Notation::Shardy && dice_.below(4) == 0) return barrier_of(pool);
     if (!shardings_.agrees() || !manual_.empty() || dice_.below(3) > 0)
       return RandomCalls::constrain(pool);
     const InstructionId a = any(pool);
@@ -25,6 +26,17 @@ class RandomRegions final : public RandomCalls {
     if (group == known) ranks_of_groups_.push_back(rank);
     put_in_group(pool, a, group);
     put_in_group(pool, partner(pool, Shape(shape(a))), group);
+  }
+  // Shardings go through it in one direction, or in none.
+  void barrier_of(Pool& pool) {
+    static const std::vector<std::string> directions = {"NONE", "FORWARD", "BACKWARD", "BOTH"};
+    const InstructionId a = any(pool);
+    CustomCallAttributes call;
+    call.custom_call_target = "xla.sdy.PropagationBarrier";
+    pool.values.push_back(module_.add_instruction(pool.computation, Op::CustomCall, Shape(shape(a)),
+                                                  std::array{a}, call));
+    module_.mutable_extra(pool.values.back()).frontend_attributes["xla.sdy.allowed_direction"] = {
+        dice_.pick(directions), false};
   }
   // A copy of the value: it is to be sharded as others of the group are.
   void put_in_group(Pool& pool, InstructionId value, int64_t group) {
@@ -315,7 +327,9 @@ class RandomRegions final : public RandomCalls {
 
   bool may_look_at_arrays() const override { return manual_.empty(); }
   std::optional<int64_t> some_device() override {
-    if (!manual_.empty() || shardings_.notation() == Notation::Shardy) return std::nullopt;
+    if (!manual_.empty() || shardings_.notation() == Notation::Shardy ||
+        shardings_.are_replicated())
+      return std::nullopt;
     return dice_.below(shardings_.devices());
   }
 

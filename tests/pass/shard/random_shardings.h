@@ -34,7 +34,10 @@ class RandomShardings {
 
   const SharedMesh& mesh() const { return mesh_; }
   Notation notation() const { return notation_; }
-  ShardyMeshes meshes() const { return {{"mesh", mesh_}}; }
+  ShardyMeshes meshes() const {
+    if (other_ == mesh_) return {{"mesh", mesh_}};
+    return {{"mesh", mesh_}, {"other", other_}};
+  }
   int64_t devices() const { return mesh_size(*mesh_); }
   bool are_all_stated() const { return percent_ == 100; }
 
@@ -57,15 +60,18 @@ class RandomShardings {
       free.push_back({i, 1, sharding.mesh->axes[i].size});
     for (const SubAxis& axis : axes_outside(*sharding.mesh, free, used))
       if (dice_.below(2)) sharding.unreduced.push_back(axis);
+    static const std::vector<std::string> ops = {"", "", "max", "min"};
+    if (!sharding.unreduced.empty() && !is_complex(type)) sharding.unreduced_op = dice_.pick(ops);
     sharding.replicated.clear();
     sharding = *canonical_sharding(std::move(sharding));
   }
   // Annotations from here on say that arrays are whole everywhere.
   void replicate() { is_replicated_ = true; }
-  // They are over one mesh, of values that are computed: none contradicts another.
+  bool are_replicated() const { return is_replicated_; }
+  // They are of values that are computed: none contradicts another. Tiles are over one mesh.
   void agree(Notation notation) {
     agrees_ = true;
-    other_ = mesh_;
+    if (notation == Notation::Tiles || *other_ == *mesh_) other_ = mesh_;
     notation_ = notation;
   }
   bool agrees() const { return agrees_; }
@@ -73,7 +79,7 @@ class RandomShardings {
   // The same in one of the forms that texts have.
   Sharding text_form(const AxisSharding& sharding) {
     const int64_t form = dice_.below(6);
-    if (form == 0 && !agrees_) return named_sharding(sharding);
+    if ((form == 0 && !agrees_) || !sharding.unreduced_op.empty()) return named_sharding(sharding);
     Sharding out = tile_sharding(sharding);
     if (form == 1 && out.iota) {
       out.devices = out.iota->expand();
