@@ -31,7 +31,8 @@ SubAxes AxisSharding::axes() const {
 AxisSharding replicated_sharding(SharedMesh mesh, size_t rank, bool open) {
   AxisSharding out;
   out.mesh = std::move(mesh);
-  out.dims.resize(rank, {{}, open, 0});
+  out.dims.resize(rank);
+  for (AxisSharding::Dim& dim : out.dims) dim.is_open = open;
   return out;
 }
 

@@ -16,7 +16,7 @@ class Propagation {
 
   Result<void> run() {
     HILO_DO(build_graph(module_, given_, values_, graph_));
-    for (const AxisSharding& sharding : values_.shardings) ids_.push_back(table_.intern(sharding));
+    intern_all();
     const std::vector<uint32_t> given_ids = ids_;
     if (origins_) begin_origins();
     const std::set<int64_t> priorities = this->priorities();
@@ -36,6 +36,23 @@ class Propagation {
 
  private:
   using Instance = PropagationGraph::Instance;
+
+  // Most values begin with nothing but a rank.
+  void intern_all() {
+    std::vector<std::optional<uint32_t>> blank;  // by rank
+    ids_.reserve(values_.shardings.size());
+    for (uint32_t value = 0; value < values_.shardings.size(); ++value) {
+      const AxisSharding& sharding = values_.shardings[value];
+      const size_t rank = sharding.dims.size();
+      if (values_.said_by[value] || !sharding.unreduced.empty() || !sharding.manual.empty()) {
+        ids_.push_back(table_.intern(sharding));
+        continue;
+      }
+      blank.resize(std::max(blank.size(), rank + 1));
+      if (!blank[rank]) blank[rank] = table_.intern(sharding);
+      ids_.push_back(*blank[rank]);
+    }
+  }
 
   std::set<int64_t> priorities() const {
     std::set<int64_t> out = {0};

@@ -6,9 +6,7 @@
 namespace hilo {
 namespace {
 
-using hilo::mix;
-size_t mix(size_t seed, const SubAxes& axes) {
-  seed = mix(seed, axes.size());
+size_t mix_axes(size_t seed, const SubAxes& axes) {
   for (const SubAxis& axis : axes)
     seed = mix(seed, axis.axis + (static_cast<size_t>(axis.pre_size) << 8) +
                          (static_cast<size_t>(axis.size) << 32));
@@ -16,10 +14,12 @@ size_t mix(size_t seed, const SubAxes& axes) {
 }
 
 size_t hash_of(const AxisSharding& sharding) {
-  size_t seed = sharding.dims.size();
+  size_t seed = 0;
   for (const AxisSharding::Dim& dim : sharding.dims)
-    seed = mix(mix(seed, dim.axes), static_cast<size_t>(dim.priority) * 2 + dim.is_open);
-  return mix(mix(mix(seed, sharding.replicated), sharding.unreduced), sharding.manual);
+    seed = mix(mix_axes(seed, dim.axes), static_cast<size_t>(dim.priority) * 2 + dim.is_open + 1);
+  for (const SubAxes* axes : {&sharding.replicated, &sharding.unreduced, &sharding.manual})
+    seed = mix_axes(mix(seed, axes->size()), *axes);
+  return seed;
 }
 
 }  // namespace
