@@ -42,7 +42,8 @@ std::map<Dims, Dims> holders_of(const DeviceTiles& tiles, const Dims& groups) {
   return out;
 }
 
-// Calls body(tile, box) for each tile of these sizes that meets the box, in order.
+// Calls body(tile, box) for each tile of these sizes that meets the box, in order. What it is given
+// is good until the next one.
 template <class Body>
 void for_each_meeting(std::span<const int64_t> tile_dims, const ArrayBox& box, const Body& body) {
   if (box.elements() == 0) return;
@@ -51,18 +52,17 @@ void for_each_meeting(std::span<const int64_t> tile_dims, const ArrayBox& box, c
     first.push_back(box.offset[dim] / tile_dims[dim]);
     counts.push_back((box.offset[dim] + box.sizes[dim] - 1) / tile_dims[dim] - first[dim] + 1);
   }
-  Dims index(first.size(), 0);
+  Dims index(first.size(), 0), tile = first;
+  ArrayBox meeting = box;
   do {
-    Dims tile = first;
-    ArrayBox meeting = box;
     for (size_t dim = 0; dim < tile.size(); ++dim) {
-      tile[dim] += index[dim];
+      tile[dim] = first[dim] + index[dim];
       const int64_t begin = tile[dim] * tile_dims[dim];
       const int64_t end = std::min(begin + tile_dims[dim], box.offset[dim] + box.sizes[dim]);
       meeting.offset[dim] = std::max(begin, box.offset[dim]);
       meeting.sizes[dim] = end - meeting.offset[dim];
     }
-    body(tile, std::move(meeting));
+    body(std::as_const(tile), std::as_const(meeting));
   } while (next_index(index, counts));
 }
 
@@ -98,15 +98,16 @@ EdgesBySizes foreign_edges(std::span<const int64_t> dims, const AxisSharding& fr
   const Dims groups = groups_of_values(from);
   const std::map<Dims, Dims> holders = holders_of(held, groups);
   EdgesBySizes out;
+  Dims key;
   for (int64_t target = 0; target < wanted.devices(); ++target) {
     const Dims own = held.tile_of(target);
-    for_each_meeting(tile_dims, wanted.box_of(target), [&](const Dims& tile, ArrayBox box) {
+    for_each_meeting(tile_dims, wanted.box_of(target), [&](const Dims& tile, const ArrayBox& box) {
       if (tile == own) return;
-      Dims key = tile;
+      key.assign(tile.begin(), tile.end());
       key.push_back(groups[static_cast<size_t>(target)]);
       const int64_t source = choose_source(holders.at(key), sent, target);
       ++sent[source];
-      out[std::move(box.sizes)].push_back({source, target, std::move(box.offset)});
+      out[box.sizes].push_back({source, target, box.offset});
     });
   }
   return out;
@@ -174,9 +175,9 @@ class Coloring {
 };
 
 // A device is a target once a round, and a source.
-std::vector<ChunkRound> rounds_of(const EdgesBySizes& edges_by_sizes, int64_t devices) {
+std::vector<ChunkRound> rounds_of(EdgesBySizes edges_by_sizes, int64_t devices) {
   std::vector<ChunkRound> out;
-  for (const auto& [sizes, edges] : edges_by_sizes) {
+  for (auto& [sizes, edges] : edges_by_sizes) {
     const Coloring coloring(edges, devices);
     const size_t first = out.size();
     out.resize(first + coloring.colors(), ChunkRound{sizes, {}});
@@ -211,8 +212,8 @@ std::vector<ChunkRound> chunk_rounds(std::span<const int64_t> dims, const AxisSh
   EdgesBySizes all = foreign_edges(dims, from, to, std::move(sent));
   for (const auto& [sizes, edges] : own)
     all[sizes].insert(all[sizes].end(), edges.begin(), edges.end());
-  std::vector<ChunkRound> joined = rounds_of(all, devices);
-  return collectives_of(joined) <= collectives_of(apart) ? joined : apart;
+  std::vector<ChunkRound> joined = rounds_of(std::move(all), devices);
+  return collectives_of(joined) <= collectives_of(apart) ? std::move(joined) : std::move(apart);
 }
 
 }  // namespace hilo
