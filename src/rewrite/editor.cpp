@@ -1,7 +1,6 @@
 #include "rewrite/editor.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "rewrite/order.h"
 
@@ -11,9 +10,11 @@ namespace {
 // "add.12" -> "add"; the number, or 0.
 std::string_view without_number(std::string_view name, uint64_t* number = nullptr) {
   size_t end = name.size();
-  while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9') --end;
+  uint64_t value = 0, unit = 1;
+  for (; end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9'; --end, unit *= 10)
+    value += unit * static_cast<uint64_t>(name[end - 1] - '0');
   if (end == name.size() || end < 2 || name[end - 1] != '.' || name.size() - end > 9) return name;
-  if (number) std::from_chars(name.data() + end, name.data() + name.size(), *number);
+  if (number) *number = value;
   return name.substr(0, end - 1);
 }
 
