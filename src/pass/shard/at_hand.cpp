@@ -23,12 +23,29 @@ std::vector<AxisSharding> Partitioner::at_hand(InstructionId value, InstructionI
   for (const Known& known : resharded_[shard.id.value])
     if (known.sharding == shard.sharding && known.other.shape == shard.shape)
       out.push_back(known.other.sharding);
+  std::vector<SharedSharding> wished;  // each once: what many users share is one
   for (InstructionId user : module().users(value)) {
     if (user == but || has_shards(user) || !is_asked(module()[user].op)) continue;
-    OpPartition(*this, user).add_wishes(value, out);
+    const std::vector<SharedSharding>& wishes = wishes_of(user);
+    for (size_t i = 0; i < wishes.size(); ++i)
+      if (module().operand(user, i) == value &&
+          std::ranges::find(wished, wishes[i]) == wished.end())
+        wished.push_back(wishes[i]);
   }
+  out.insert(out.end(), wished.begin(), wished.end());
   std::erase(out, shard.sharding);
   return out;
+}
+
+// Asked for anew only where more operands have been visited.
+const std::vector<SharedSharding>& Partitioner::wishes_of(InstructionId user) {
+  const auto is_visited = [&](InstructionId operand) { return has_shards(operand); };
+  const auto visited =
+      static_cast<size_t>(std::ranges::count_if(module().operands(user), is_visited));
+  const auto [known, is_new] = wishes_.try_emplace(user.value);
+  if (is_new || known->second.visited_operands != visited)
+    known->second = {visited, OpPartition(*this, user).wishes()};
+  return known->second.of_operands;
 }
 
 bool OpPartition::find_at_hand(RoleQuestion& question) {
@@ -45,9 +62,9 @@ bool OpPartition::find_at_hand(RoleQuestion& question) {
   return found;
 }
 
-void OpPartition::add_wishes(InstructionId value, std::vector<AxisSharding>& out) {
+std::vector<SharedSharding> OpPartition::wishes() {
   const auto result = partitioner_.stated(global_);
-  if (!result || result->size() != 1) return;
+  if (!result || result->size() != 1) return {};
   Shards operands;
   for (size_t i = 0; i < operand_count(); ++i) {
     if (partitioner_.has_shards(operand(i))) {
@@ -55,14 +72,12 @@ void OpPartition::add_wishes(InstructionId value, std::vector<AxisSharding>& out
       continue;
     }
     const auto stated = partitioner_.stated(operand(i));
-    if (!stated || stated->size() != 1) return;
+    if (!stated || stated->size() != 1) return {};
     operands.push_back({{}, (*stated)[0], partitioner_.leaves(operand(i))[0]});
   }
   const LocalForm form;
   const RoleQuestion asked = question(form, operands, *result);
-  const Partitioner::Choice& choice = partitioner_.roles(rule(), asked);
-  for (size_t i = 0; i < operands.size(); ++i)
-    if (operand(i) == value) out.push_back(choice.operands[i]);
+  return partitioner_.roles(rule(), asked).operands;
 }
 
 }  // namespace hilo

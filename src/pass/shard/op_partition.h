@@ -100,9 +100,9 @@ class OpPartition {
   // Dimensions of an operand leaf that hold a factor of that kind.
   std::vector<size_t> dims_of(size_t leaf, ShardingFactor::Kind kind);
 
-  // How the instruction, if it has no local form of its own and were alone, would bring a value
-  // that it reads; nothing where that cannot be told yet.
-  void add_wishes(InstructionId value, std::vector<AxisSharding>& out);
+  // To which shardings the instruction, if it has no local form of its own and were alone, would
+  // bring its operands; none where that cannot be told yet.
+  std::vector<SharedSharding> wishes();
 
  private:
   bool find_at_hand(RoleQuestion& question);

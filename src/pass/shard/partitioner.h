@@ -94,6 +94,7 @@ class Partitioner {
   std::vector<InstructionId> split(InstructionId local);  // into leaves
 
  private:
+  const std::vector<SharedSharding>& wishes_of(InstructionId user);  // see OpPartition::wishes()
   bool is_splat(const Shard& tile) const;
   const Shard* origin_of(const Shard& tile) const;  // null where it was cut from nothing
   std::vector<uint64_t> key_of(const RoleQuestion& question);
@@ -127,6 +128,11 @@ class Partitioner {
   PropagationRules rules_;
   mutable ShardingTable table_;
   std::unordered_map<std::vector<uint64_t>, Choice, StepKeyHash> roles_;
+  struct Wishes {
+    size_t visited_operands;
+    std::vector<SharedSharding> of_operands;
+  };
+  std::unordered_map<uint32_t, Wishes> wishes_;  // by user
   // By what is stated and, of an array, the rank; else the shape's number, counted from the end.
   mutable std::map<std::pair<const Sharding*, uint32_t>, std::vector<SharedSharding>> stated_;
   std::unordered_map<uint32_t, std::vector<GlobalShape>> leaves_;  // by shape
