@@ -1,4 +1,5 @@
-"""Custom calls that call Python: jax.pure_callback, io_callback, debug.print, debug.callback.
+"""Custom calls that call Python: jax.pure_callback, io_callback, debug.print, debug.callback, and
+jax.experimental.buffer_callback, whose callables see the memory of their arrays.
 
 The structures are those of XLA's typed foreign function interface, version 0.3
 (jaxlib/include/xla/ffi/api/c_api.h).
@@ -12,6 +13,7 @@ import numpy as np
 from hilo.client import POINTER, WORD, dtype_named
 
 TARGETS = ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
+BUFFER_TARGET = "xla_buffer_python_cpu_callback"
 LOADED_CALLBACKS = C.c_int64(7357244197867843242)  # the type of the client's list of callables
 METADATA, TOKEN, INTERNAL = 1, 17, 13
 # Element types of HLO (xla_data.proto) by number; what NumPy lacks is ml_dtypes'.
@@ -93,31 +95,92 @@ def say_version(extension):
     return False
 
 
-def call_python(frame):
-    """Calls the callable that the attribute `index` numbers, and keeps what it returns."""
+class CallBuffer:
+    """An array of a call where it lies, as long as the call runs."""
+
+    def __init__(self, pointer, writeable):
+        self._view = view_of(pointer)
+        self._view.flags.writeable = writeable
+
+    shape = property(lambda self: self._view.shape)
+    dtype = property(lambda self: self._view.dtype)
+    ndim = property(lambda self: self._view.ndim)
+    writeable = property(lambda self: self._view.flags.writeable)
+
+    def __array__(self, dtype=None, copy=None):
+        if copy or (dtype is not None and np.dtype(dtype) != self.dtype):
+            if copy is False:
+                raise ValueError(f"an array of {self.dtype} is none of {dtype} without a copy")
+            return self._view.astype(dtype or self.dtype)
+        return self._view
+
+    def __dlpack__(self, **options):
+        return self._view.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._view.__dlpack_device__()
+
+
+class CallContext:
+    """What a callable of buffer_callback may ask of its call."""
+
+    @property
+    def stage(self):
+        from jax._src.lib import ffi
+
+        return ffi.ExecutionStage.EXECUTE
+
+    @property
+    def stream(self):
+        import jax
+
+        raise jax.errors.JaxRuntimeError("UNIMPLEMENTED: XLA FFI GPU context is not available")
+
+
+def callable_of(frame):
+    """The callable that the attribute `index` numbers."""
     get = Get(C.sizeof(Get), None, frame.context, C.pointer(LOADED_CALLBACKS), None)
     C.CFUNCTYPE(POINTER, C.POINTER(Get))(frame.api.contents.context_get)(C.byref(get))
     index = C.cast(frame.attributes.values[0], C.POINTER(Scalar)).contents.value[0]
-    function = C.cast(get.data, C.POINTER(Callbacks)).contents.values[index]
+    return C.cast(get.data, C.POINTER(Callbacks)).contents.values[index]
+
+
+def call_with_copies(frame):
+    """Calls the callable with copies of the operands, and keeps what it returns."""
     arguments = [copy_of(frame.arguments.values[i]) for i in range(frame.arguments.count)]
-    returned = function(*arguments)
+    returned = callable_of(frame)(*arguments)
     for i in range(frame.results.count):
         result = view_of(frame.results.values[i])
         if result is not None:
             result[...] = np.asarray(returned[i])
 
 
-@C.CFUNCTYPE(POINTER, C.POINTER(Frame))
-def python_callback(pointer):
-    """The handler: null, or an error with the traceback."""
-    frame = pointer.contents
-    if say_version(frame.extension):
-        interfaces[:] = [frame.api.contents]
-        return None
-    try:
-        call_python(frame)
-        return None
-    except BaseException as error:  # nothing passes the caller, which is no Python
-        text = "CpuCallback error calling callback: " + "".join(traceback.format_exception(error))
-        create = C.CFUNCTYPE(POINTER, C.POINTER(Failure))(frame.api.contents.error_create)
-        return create(C.byref(Failure(C.sizeof(Failure), None, text.encode(), INTERNAL)))
+def call_with_buffers(frame):
+    """Calls the callable with the operands, to read, and the results, to fill."""
+    operands = [CallBuffer(frame.arguments.values[i], False) for i in range(frame.arguments.count)]
+    results = [CallBuffer(frame.results.values[i], True) for i in range(frame.results.count)]
+    callable_of(frame)(CallContext(), *operands, *results)
+
+
+def handler_of(call):
+    """The handler that does `call`: null, or an error with the traceback."""
+
+    def handle(pointer):
+        frame = pointer.contents
+        if say_version(frame.extension):
+            interfaces[:] = [frame.api.contents]
+            return None
+        try:
+            call(frame)
+            return None
+        except BaseException as error:  # nothing passes the caller, which is no Python
+            text = "CpuCallback error calling callback: " + "".join(traceback.format_exception(error))
+            create = C.CFUNCTYPE(POINTER, C.POINTER(Failure))(frame.api.contents.error_create)
+            return create(C.byref(Failure(C.sizeof(Failure), None, text.encode(), INTERNAL)))
+
+    return C.CFUNCTYPE(POINTER, C.POINTER(Frame))(handle)
+
+
+# By target; they stay, for C calls them.
+HANDLERS = {**dict.fromkeys(TARGETS, handler_of(call_with_copies)),
+            BUFFER_TARGET: handler_of(call_with_buffers)}

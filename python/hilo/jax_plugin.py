@@ -120,8 +120,8 @@ def register_handlers(c_api):
         xla_client._xla.register_custom_call_target(name, capsule, platform, api_version, traits)
         take_capsule(name, capsule, api_version)
 
-    for name in ffi_callbacks.TARGETS:
-        take(name, C.cast(ffi_callbacks.python_callback, POINTER).value)
+    for name, handler in ffi_callbacks.HANDLERS.items():
+        take(name, C.cast(handler, POINTER).value)
     for targets in lapack.registrations().values():
         for name, capsule, version in targets:
             take_capsule(name, capsule, version)

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.experimental import io_callback
+from jax.experimental import buffer_callback, io_callback
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 from on_hilo import CPU, HILO, SOURCE, Compared, main, on, random_array
@@ -210,6 +210,17 @@ class Callbacks(Compared):
         with self.assertRaisesRegex(Exception, "no such luck"):
             on(HILO[0], lambda x: jax.pure_callback(fail_here, shape, x), X)
         np.testing.assert_array_equal(np.asarray(on(HILO[0], lambda x: x + 1, X)), X + 1)
+
+    def test_buffers_are_seen_where_they_lie(self):
+        def add(context, out, x, y):
+            self.assertEqual(context.stage, buffer_callback.ExecutionStage.EXECUTE)
+            with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "GPU"):
+                context.stream
+            self.assertEqual((x.shape, x.dtype, x.writeable, out.writeable), (X.shape, X.dtype, False, True))
+            np.asarray(out)[...] = np.from_dlpack(x) + np.asarray(y)
+
+        called = buffer_callback.buffer_callback(add, jax.ShapeDtypeStruct.like(X))
+        self.compare(lambda x: called(x, 2 * x) + 1, X)
 
     def test_vmapped(self):
         shape = jax.ShapeDtypeStruct((6,), np.float32)
