@@ -170,13 +170,22 @@ ComputationId Editor::clone_computation(ComputationId from) {
   return into;
 }
 
+namespace {
+
+// Whether what the old value says of its sharding would hold of the new one.
+bool keeps_sharding(const Module& module, InstructionId old_value, InstructionId new_value) {
+  const auto& old_sharding = module.extra(module[old_value]).sharding;
+  const auto& new_sharding = module.extra(module[new_value]).sharding;
+  if (!old_sharding || (new_sharding && *old_sharding == *new_sharding)) return true;
+  return !new_sharding && module[new_value].op != Op::Parameter;
+}
+
+}  // namespace
+
 bool Editor::can_replace(InstructionId old_value, InstructionId new_value) const {
   if (old_value == new_value || is_pinned(old_value)) return false;
-  if (!same_with_layout(module_.shape(old_value), module_.shape(new_value))) return false;
-  const auto& old_sharding = module_.extra(module_[old_value]).sharding;
-  const auto& new_sharding = module_.extra(module_[new_value]).sharding;
-  if (!old_sharding || (new_sharding && *old_sharding == *new_sharding)) return true;
-  return !new_sharding && module_[new_value].op != Op::Parameter;
+  return same_with_layout(module_.shape(old_value), module_.shape(new_value)) &&
+         keeps_sharding(module_, old_value, new_value);
 }
 
 void Editor::move_uses(InstructionId old_value, InstructionId new_value) {
@@ -202,6 +211,9 @@ void Editor::replace(InstructionId old_value, InstructionId new_value) {
 }
 
 void Editor::replace_moved(InstructionId old_value, InstructionId new_value) {
+  // The program's result says its own sharding, which others read.
+  if (module_[module_.entry].root == old_value && !keeps_sharding(module_, old_value, new_value))
+    new_value = add(old_value, Op::Copy, Shape(module_.shape(new_value)), std::array{new_value});
   move_uses(old_value, new_value);
   std::vector<InstructionId> freed;
   remove(old_value, freed);

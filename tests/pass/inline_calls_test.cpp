@@ -33,18 +33,25 @@ ENTRY e { x = f32[4] parameter(0)
 }
 
 // What a parameter says of itself does not become what the program says of its result.
-TEST(InlinedCalls, TheResultKeepsItsSharding) {
-  const Module before = parsed(R"(HloModule m, num_partitions=2
-f { p = f32[4] parameter(0)
- ROOT q = f32[4] parameter(1) }
-ENTRY e { x = f32[4] parameter(0)
- y = f32[4] parameter(1), sharding={replicated}
- ROOT r = f32[4] call(x, y), to_apply=f, sharding={devices=[2]<=[2]} })");
-  const Module after = after_passes(before, "call-inliner, cse, dce, algebraic-simplifier");
-  EXPECT_EQ(count_op(after, Op::Call), 0);
+void expect_cut_result(std::string_view root, std::string_view passes) {
+  const Module before = parsed(fmt::format(R"(HloModule m, num_partitions=2
+f {{ p = f32[4] parameter(0)
+ ROOT q = f32[4] copy(p) }}
+g {{ ROOT p = f32[4] parameter(0) }}
+ENTRY e {{ x = f32[4] parameter(0), sharding={{replicated}}
+ c = pred[] constant(false)
+ ROOT r = f32[4] {}, sharding={{devices=[2]<=[2]}} }})",
+                                           root));
+  const Module after = after_passes(before, passes);
+  EXPECT_EQ(count_op(after, Op::Call) + count_op(after, Op::Conditional), 0) << print(after);
   const auto& said = after.extra(after[after[after.entry].root]).sharding;
-  ASSERT_TRUE(said);
-  EXPECT_EQ(said->tile_dims, (Dims{2}));
+  ASSERT_TRUE(said) << print(after);
+  EXPECT_EQ(said->tile_dims, (Dims{2})) << print(after);
+}
+TEST(InlinedCalls, TheResultKeepsItsSharding) {
+  expect_cut_result("call(x), to_apply=g", "call-inliner, cse, dce, algebraic-simplifier");
+  expect_cut_result("conditional(c, x, x), true_computation=f, false_computation=g",
+                    "conditional-simplifier, cse, dce");
 }
 
 }  // namespace

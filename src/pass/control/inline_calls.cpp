@@ -64,11 +64,8 @@ class Inliner {
     const ComputationId callee = module_.attributes<CallAttributes>(call).to_apply;
     const auto operands = module_.operands(call);
     const std::vector<InstructionId> arguments(operands.begin(), operands.end());
-    InstructionId root = editor_.clone_body(callee, module_[call].computation, arguments);
+    const InstructionId root = editor_.clone_body(callee, module_[call].computation, arguments);
     size_ += size_of(callee);
-    // The program's result says its own sharding, an argument that of an argument.
-    if (module_[module_.entry].root == call && !editor_.can_replace(call, root))
-      root = editor_.add(call, Op::Copy, Shape(module_.shape(root)), std::array{root});
     editor_.replace_moved(call, root);
     read_elements(root);
     for (InstructionId argument : arguments) read_elements(argument);
