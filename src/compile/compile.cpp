@@ -90,7 +90,7 @@ Result<Plan> plan_with_commands(const Module& module, const Machine& machine,
 // The passes, the plan and its commands; the module is changed.
 Result<Plan> make_plan(Module& module, const Target& target, const CompileOptions& options,
                        const EmitOptions& emit, CompileReport& report) {
-  const Machine& machine = *target.machine();
+  const Machine machine = target.machine(emit.cpu);
   if (options.see_module) options.see_module("", module);
   const auto see = [&](const PassRun& run, const Module& now) {
     count_pass(run, report.passes);

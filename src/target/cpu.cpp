@@ -69,15 +69,11 @@ Result<void> prepare_for_cpu(Module& module, const Machine& machine,
   return {};
 }
 
-// The chip whole, however many cores this process may use: code is the same for all of these. It
-// knows where the parts of tuples are: their tables of pointers are never made.
-const Machine* cpu_machine() {
-  static const Machine machine = [] {
-    Machine out = find_cpu("native");
-    out.pointer_bytes = 0;
-    return out;
-  }();
-  return &machine;
+// It is known where the parts of tuples are: their tables of pointers are never made.
+Machine cpu_machine(std::string_view cpu) {
+  Machine out = find_cpu(cpu);
+  out.pointer_bytes = 0;
+  return out;
 }
 
 }  // namespace

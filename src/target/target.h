@@ -22,7 +22,9 @@ struct TargetStep {
 
 struct Target {
   std::string_view name, description;
-  const Machine* (*machine)();
+  // By the name that EmitOptions::cpu has: the chip whole, however many cores this process may use,
+  // so that code is the same for all of these.
+  Machine (*machine)(std::string_view cpu);
   // What prepare() runs, also in the language of parse_pipeline, and what it is told.
   std::span<const TargetStep> steps;
   std::string_view pipeline;

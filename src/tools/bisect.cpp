@@ -109,8 +109,9 @@ class Bisection {
 
   Result<RunPasses> passes_to_run() const {
     if (options_.passes.empty())
-      return RunPasses([supplied = supplied_calls()](Module& module, const PassObserver& observer) {
-        return cpu_target().prepare(module, *cpu_target().machine(), {observer, supplied});
+      return RunPasses([supplied = supplied_calls(), &machine = machine_](
+                           Module& module, const PassObserver& observer) {
+        return cpu_target().prepare(module, machine, {observer, supplied});
       });
     HILO_TRY(Pipeline pipeline,
              parse_pipeline(options_.passes, all_passes(), pipelines_of(cpu_target())));
@@ -130,7 +131,7 @@ class Bisection {
   PassOptions pass_options() const {
     PassOptions out;
     out.supplied_calls = supplied_calls();
-    out.machine = cpu_target().machine();
+    out.machine = &machine_;
     out.rewrite.keeps = keeps_named(options_.keeps);
     return out;
   }
@@ -325,6 +326,7 @@ class Bisection {
   }
 
   const BisectOptions& options_;
+  const Machine machine_ = cpu_target().machine("native");
   EvalOptions eval_;
   Session& session_;
   Stages stages_;

@@ -103,8 +103,9 @@ Result<PipelineReport> optimize(Module& module, const OptOptions& options,
   if (options.stop_after >= 0) run.stop_after = options.stop_after;
   run.pass.rewrite.keeps = keeps_named(options.keeps);
   HILO_TRY(const std::optional<Machine> machine, find_target(options.target, options.topology));
+  const Machine here = cpu_target().machine("native");
   if (is_for_cpu(options, machine)) {
-    const PassOptions cpu = cpu_target().pass_options(*cpu_target().machine());
+    const PassOptions cpu = cpu_target().pass_options(here);
     run.pass.fusion = cpu.fusion;
     run.pass.machine = cpu.machine;
   }

@@ -62,6 +62,29 @@ void expect_as_decided(const Module& module, const std::string& processor = "nat
   EXPECT_LE(after.kernels > 0, before.kernels > 0) << print(planned->module);
 }
 
+TEST(Commands, HaveTheCostsOfTheNamedProcessor) {
+  const auto module = parse(
+      "HloModule m\nENTRY e { x = f32[64,4096] parameter(0)\n e = f32[64,4096] exponential(x)\n"
+      "ROOT n = f32[64,4096] negate(e) }");
+  ASSERT_TRUE(module);
+  int64_t found = 0;
+  for (const char* name : {"native", "x86-64-v2", "x86-64-v3"}) {
+    CompileOptions options;
+    options.emit.cpu = name;
+    const auto planned = plan_program(*module, cpu_target(), options);
+    if (!planned) continue;  // this machine does not run it
+    const auto want = estimate_commands(planned->module, planned->plan, find_cpu(name));
+    for (const auto& commands : planned->plan.commands.orders)
+      for (const Command& command : commands) {
+        const Estimate& cost = want[command.instruction.value];
+        EXPECT_EQ(command.cost.serial_seconds, cost.serial_seconds) << name;
+        EXPECT_EQ(command.cost.threads, cost.threads) << name;
+        found += cost.serial_seconds > 0;
+      }
+  }
+  EXPECT_GT(found, 0);
+}
+
 TEST(Commands, OfSmallModulesAreCompiled) {
   for (const char* text : small_modules) {
     const auto module = parse(text);

@@ -41,7 +41,7 @@ ENTRY e {
 int64_t count_narrow(std::string_view text) {
   Result<Module> module = parse(text);
   EXPECT_TRUE(module) << text;
-  EXPECT_TRUE(cpu_target().prepare(*module, *cpu_target().machine(), {}));
+  EXPECT_TRUE(cpu_target().prepare(*module, cpu_target().machine("native"), {}));
   int64_t count = 0;
   for (const Instruction& instruction : module->instructions)
     if (!instruction.removed && (instruction.op == Op::Dot || instruction.op == Op::Convolution))

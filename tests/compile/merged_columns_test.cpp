@@ -82,7 +82,7 @@ ENTRY e {
 TEST(MergedColumns, AreOneDimension) {
   Result<Module> module = parse(softmax("f32", "8,50,12,3", "8,12,3", "1", "0,2,3"));
   ASSERT_TRUE(module);
-  EXPECT_TRUE(cpu_target().prepare(*module, *cpu_target().machine(), {}));
+  EXPECT_TRUE(cpu_target().prepare(*module, cpu_target().machine("native"), {}));
   for (const Instruction& instruction : module->instructions)
     if (!instruction.removed && instruction.op == Op::Exponential)
       EXPECT_EQ(module->shape(instruction).dims, (Dims{8, 50, 36}));

@@ -245,7 +245,7 @@ ENTRY e {{
                                          dims, order);
     Result<Module> module = parse(text);
     EXPECT_TRUE(module) << text;
-    EXPECT_TRUE(cpu_target().prepare(*module, *cpu_target().machine(), {}));
+    EXPECT_TRUE(cpu_target().prepare(*module, cpu_target().machine("native"), {}));
     return std::ranges::count_if(module->instructions, [](const Instruction& instruction) {
       return !instruction.removed && instruction.op == Op::Transpose;
     });
@@ -283,7 +283,7 @@ ENTRY e {{
       EXPECT_TRUE(same_bits(one->compiled, three->compiled)) << text;
       Result<Module> module = parse(text);
       ASSERT_TRUE(module) << text;
-      EXPECT_TRUE(cpu_target().prepare(*module, *cpu_target().machine(), {}));
+      EXPECT_TRUE(cpu_target().prepare(*module, cpu_target().machine("native"), {}));
       EXPECT_EQ(std::ranges::count_if(module->instructions,
                                       [](const Instruction& instruction) {
                                         return !instruction.removed &&
@@ -312,7 +312,7 @@ ENTRY e {{
     EXPECT_TRUE(same_bits(one->compiled, three->compiled)) << text;
     Result<Module> module = parse(text);
     ASSERT_TRUE(module) << text;
-    EXPECT_TRUE(cpu_target().prepare(*module, *cpu_target().machine(), {}));
+    EXPECT_TRUE(cpu_target().prepare(*module, cpu_target().machine("native"), {}));
     for (const Instruction& instruction : module->instructions)
       if (!instruction.removed && is_elementwise(instruction.op) &&
           !has_trait(instruction.op, TraitCheap))
@@ -350,7 +350,7 @@ ENTRY e {
   EXPECT_TRUE(same_bits(one->compiled, three->compiled));
   Result<Module> module = parse(text);
   ASSERT_TRUE(module);
-  EXPECT_TRUE(cpu_target().prepare(*module, *cpu_target().machine(), {}));
+  EXPECT_TRUE(cpu_target().prepare(*module, cpu_target().machine("native"), {}));
   for (const Instruction& instruction : module->instructions)
     if (!instruction.removed && instruction.op == Op::Slice)
       EXPECT_EQ((*module)[module->operands(instruction)[0]].op, Op::Parameter);

@@ -53,7 +53,7 @@ constexpr Product products[] = {
 int64_t count_transposes(const std::string& text) {
   Result<Module> module = parse(text);
   EXPECT_TRUE(module) << text;
-  EXPECT_TRUE(cpu_target().prepare(*module, *cpu_target().machine(), {}));
+  EXPECT_TRUE(cpu_target().prepare(*module, cpu_target().machine("native"), {}));
   return std::ranges::count_if(module->instructions, [](const Instruction& instruction) {
     return !instruction.removed && instruction.op == Op::Transpose;
   });
