@@ -7,16 +7,21 @@
 #include "kernels/gemm/matrix_pack.h"
 #include "kernels/gemm/matrix_product.h"
 #include "kernels/packed_memory.h"
+#include "kernels/sharing.h"
 
 namespace hilo {
 namespace {
 
-// Multiplications of one product, the first in those of f32 by AVX-512: fewer are not worth several
-// threads, fewer not many of them beside other products, more always are; and of many products that
-// are done together, so that starting one costs nothing beside it. Without AVX-512 two threads gain
-// from 2^19 of f32 and 2^18 of f64 on.
-constexpr int64_t worth_threads = 1 << 21, worth_many_threads = 1 << 25;
-constexpr int64_t worth_all_threads = 1 << 28, done_together = 1 << 15;
+const Cores& here() { return find_cpu("native").cores; }
+// Products of so many multiplications of reals. Threads that share one wait for each other once
+// more, when its operands are packed.
+template <class Real>
+PiecesOfWork products(int64_t count, int64_t multiplications) {
+  const FloatRates& rates = here().multiply_adds;
+  const double rate = sizeof(Real) > sizeof(float) ? rates.f64 : rates.f32;
+  return {count, static_cast<double>(multiplications) / rate + here().routine_seconds, 2};
+}
+
 // Elements of an operand that are copied at once.
 constexpr int64_t max_copied = 1 << 24;
 // Terms of products of bytes whose sum int32 holds.
@@ -93,10 +98,6 @@ class Products {
                       PackedMemory& memory, const Parallel* threads) const;
   void copy_lines(const MatmulOperand& operand, int64_t batch, Range range, int64_t line,
                   int64_t count, Real* out) const;
-  // Of a multiplication, in those of f32 by AVX-512.
-  static int64_t time_of_one() {
-    return (processor().has_avx512 ? 1 : 4) * std::max<int64_t>(1, sizeof(Real) / sizeof(float));
-  }
   bool is_rhs(const MatmulOperand& operand) const { return &operand == &p_.rhs; }
   Cut ranges(int64_t count) const {
     return {count, copies_ ? part_count(count * std::max<int64_t>(k_, 1), max_copied) : 1};
@@ -128,12 +129,11 @@ void Products<Sum>::run(const Parallel& parallel) const {
   const int64_t batches = p_.out.batch.size();
   const int64_t work = static_cast<int64_t>(p_.out.row.size() * p_.out.column.size()) * parts *
                        parts * std::max<int64_t>(k_, 1);
-  const bool are_few = work * time_of_one() >= worth_threads && batches < 8;
-  const bool are_uneven = work >= worth_many_threads && batches < 2 * parallel.threads();
-  if (work >= worth_all_threads || are_few || are_uneven) {
+  const PiecesOfWork all = products<Real>(batches, work);
+  if (work > max_work_at_once || are_shared(all, parallel.threads(), here())) {
     for (int64_t batch = 0; batch < batches; ++batch) run_one(batch, &parallel);
   } else {
-    parallel(batches, std::max<int64_t>(1, done_together / work), [&](int64_t begin, int64_t end) {
+    parallel(batches, grain_of(all, parallel.threads(), here()), [&](int64_t begin, int64_t end) {
       for (int64_t batch = begin; batch < end; ++batch) run_one(batch, nullptr);
     });
   }
@@ -172,7 +172,8 @@ MatrixSource Products<Sum>::source(const MatmulOperand& operand, int64_t batch, 
   const auto body = [&](int64_t begin, int64_t end) {
     copy_lines(operand, batch, range, begin, end - begin, copy + begin * step);
   };
-  if (threads) (*threads)(lines, std::max<int64_t>(1, done_together / (step + 1)), body);
+  const PiecesOfWork copied{lines, static_cast<double>(step) / here().gathers};
+  if (threads) (*threads)(lines, grain_of(copied, threads->threads(), here()), body);
   else body(0, lines);
   if (by_terms) return {copy, element_type<Real>, 1, length};
   return {copy, element_type<Real>, length, 1};
@@ -255,18 +256,17 @@ class ComplexRows {
   bool fits() const {
     return k_ > 0 && rows_ <= std::min(max_rows, k_) && p_.rhs.type == element_type<Sum> &&
            !rhs_.outers && rhs_.outer == 1 &&
-           (p_.out.batch.size() == 1 || work() >= worth_threads || rows_ <= columns_);
+           (p_.out.batch.size() == 1 || rows_ <= columns_ || are_worth_two_threads());
   }
   void run(const Parallel& parallel) {
-    const auto batches = static_cast<int64_t>(p_.out.batch.size());
-    if (batches > 1 && work() < worth_threads)
-      return parallel(batches, std::max<int64_t>(1, done_together / work()),
-                      [&](int64_t begin, int64_t end) {
-                        ComplexRows own(p_);
-                        for (int64_t batch = begin; batch < end; ++batch)
-                          own.run_batch(batch, parallel);
-                      });
-    for (int64_t batch = 0; batch < batches; ++batch) run_batch(batch, parallel);
+    const auto batches = static_cast<int64_t>(p_.out.batch.size()), threads = parallel.threads();
+    const PiecesOfWork all = products<Real>(batches, work());
+    if (!are_shared(all, threads, here()))
+      return parallel(batches, grain_of(all, threads, here()), [&](int64_t begin, int64_t end) {
+        ComplexRows own(p_);
+        for (int64_t batch = begin; batch < end; ++batch) own.run_batch(batch, nullptr);
+      });
+    for (int64_t batch = 0; batch < batches; ++batch) run_batch(batch, &parallel);
   }
 
  private:
@@ -274,7 +274,9 @@ class ComplexRows {
   static constexpr int64_t max_rows = 64;
 
   int64_t work() const { return 4 * rows_ * k_ * columns_; }
-  void run_batch(int64_t batch, const Parallel& parallel);
+  // Of any number of threads, for the bits are others.
+  bool are_worth_two_threads() const { return are_shared(products<Real>(1, work()), 2, here()); }
+  void run_batch(int64_t batch, const Parallel* threads);
   void pack_rows(int64_t batch, Real* reals);
   void join(int64_t batch, int64_t i, const Real* reals);
 
@@ -311,7 +313,7 @@ void ComplexRows<Sum>::join(int64_t batch, int64_t i, const Real* reals) {
 }
 
 template <class Sum>
-void ComplexRows<Sum>::run_batch(int64_t batch, const Parallel& parallel) {
+void ComplexRows<Sum>::run_batch(int64_t batch, const Parallel* threads) {
   constexpr ElementType real = element_type<Real>;
   const int64_t row_bytes = 2 * rows_ * k_ * static_cast<int64_t>(sizeof(Real));
   const int64_t lhs_bytes = (row_bytes + 63) / 64 * 64;
@@ -325,7 +327,7 @@ void ComplexRows<Sum>::run_batch(int64_t batch, const Parallel& parallel) {
       matrix_kernels(real, real, real)[0],  2 * rows_, 2 * columns_, k_, {lhs, real, k_, 1},
       {right.data, real, 1, 2 * rhs_.inner}};
   one.out = sums, one.leading = 2 * columns_;
-  work() < worth_threads ? run_matrix_product(one) : run_matrix_product(one, parallel);
+  threads ? run_matrix_product(one, *threads) : run_matrix_product(one);
   for (int64_t i = 0; i < rows_; ++i) join(batch, i, sums + 4 * i * columns_);
 }
 
@@ -393,8 +395,8 @@ void run_wide_integers(const Matmul& p, const Parallel& parallel) {
   const Cut rows{m, part_count(m, max_rows)}, columns{n, part_count(n, max_columns)};
   const int64_t batches = p.out.batch.size(), tiles = rows.parts * columns.parts;
   const int64_t work = rows.most() * columns.most() * std::max<int64_t>(k, 1);
-  const int64_t grain = std::max<int64_t>(1, done_together / work);
-  parallel(batches * tiles, grain, [&](int64_t begin, int64_t end) {
+  const PiecesOfWork all = products<uint64_t>(batches * tiles, work);
+  parallel(all.count, grain_of(all, parallel.threads(), here()), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       run_wide_tile(p, i / tiles, rows, i % tiles / columns.parts, columns, i % columns.parts);
   });

@@ -23,9 +23,6 @@ constexpr int64_t max_depth_bytes = 3072, max_strips_bytes = 16384;
 // a block's rows and strips that go by: sums that are cut are added up in memory.
 constexpr int64_t max_whole_bytes = 4096, way_bytes = 4096;
 constexpr int64_t part_blocks = 10, part_strips = 6;
-// Multiplications that one call of `parallel` does: so many, some 0.3 s of one thread, cannot be
-// interrupted. Between calls other devices take the threads, and the caches.
-constexpr int64_t max_work_at_once = int64_t{1} << 35;
 constexpr int64_t max_helpers = 64;
 constexpr int64_t enough_wide_strips = 16;  // that threads share evenly
 

@@ -6,6 +6,10 @@
 
 namespace hilo {
 
+// Multiplications that one call of `parallel` does: so many, some 0.3 s of one thread, cannot be
+// interrupted. Between calls other devices take the threads, and the caches.
+constexpr int64_t max_work_at_once = int64_t{1} << 35;
+
 // A finished part of a product: its rows from i and columns from j on, of which element (r, q)
 // stands at c[r * leading + q].
 struct ProductPart {

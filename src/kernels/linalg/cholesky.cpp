@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/gemm/matrix_pack.h"
+#include "kernels/sharing.h"
 
 namespace hilo {
 namespace {
@@ -27,7 +28,10 @@ void make_factors(const Shape& shape, bool lower, T* a, const Parallel& parallel
     for (int64_t i = 0; i < batches; ++i) make_factor(lower, n, a + i * size, &parallel);
     return;
   }
-  parallel(batches, std::max<int64_t>(1, 32768 / (size * n + 1)), [&](int64_t begin, int64_t end) {
+  const Cores& here = find_cpu("native").cores;
+  const PiecesOfWork all{
+      batches, static_cast<double>(size * n) / here.multiply_adds.f32 + here.routine_seconds};
+  parallel(batches, grain_of(all, parallel.threads(), here), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) make_factor(lower, n, a + i * size, nullptr);
   });
 }

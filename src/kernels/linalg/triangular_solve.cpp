@@ -1,5 +1,6 @@
 // Batches of triangular systems.
 #include "kernels/gemm/matrix_pack.h"
+#include "kernels/sharing.h"
 
 namespace hilo {
 namespace {
@@ -13,7 +14,10 @@ void solve_all(const TriangularSystem& one, int64_t batches, const T* a, T* x,
     for (int64_t i = begin; i < end; ++i) one.solve(a + i * of_a, x + i * of_x, inside);
   };
   if (is_alone(batches, one.work())) return solve(0, batches, &parallel);
-  parallel(batches, std::max<int64_t>(1, 32768 / (one.work() + 1)),
+  const Cores& here = find_cpu("native").cores;
+  const PiecesOfWork all{
+      batches, static_cast<double>(one.work()) / here.multiply_adds.f32 + here.routine_seconds};
+  parallel(batches, grain_of(all, parallel.threads(), here),
            [&](int64_t begin, int64_t end) { solve(begin, end, nullptr); });
 }
 

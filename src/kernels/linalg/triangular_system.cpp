@@ -1,14 +1,15 @@
+#include <cmath>
 #include <cstring>
 
 #include "kernels/linalg/triangular_kernels.h"
 #include "kernels/linalg/triangular_solve.h"
+#include "kernels/sharing.h"
 
 namespace hilo {
 namespace {
 
 // Multiplications up to which blocks and vectors cost more than they save.
 constexpr int64_t few = 512;
-constexpr int64_t worth_threads = 1 << 20;
 constexpr int64_t max_lines = 64;  // of a tile
 
 // A tile of x: `lanes` of its columns side by side, zeros where there are fewer.
@@ -124,7 +125,16 @@ void TriangularSystem::solve(const T* a, T* x, MaybeParallel parallel) const {
   solve_triangle(Triangle<T>{matrix, is_conjugated, has_units}, unknown, parallel);
 }
 
-bool is_alone(int64_t batches, int64_t work) { return batches < 8 && work >= worth_threads; }
+// Work by blocks of a triangle's side: each is solved, and its product with what is below is taken
+// from what is left.
+bool is_alone(int64_t batches, int64_t work) {
+  const Cores& here = find_cpu("native").cores;
+  const auto multiplications = static_cast<double>(work);
+  const double blocks = std::ceil(std::cbrt(multiplications) / triangle_side);
+  const PiecesOfWork one{1, multiplications / here.multiply_adds.f32,
+                         2 * static_cast<int64_t>(blocks)};
+  return batches < 8 && are_shared(one, 2, here);
+}
 
 #define HILO_INSTANTIATE(T)                                                       \
   template void solve_triangle(const Triangle<T>&, MatrixView<T>, MaybeParallel); \
