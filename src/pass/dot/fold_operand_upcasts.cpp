@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "pass/dense_arrays.h"
 #include "pass/pass.h"
+#include "pass/second_cache.h"
 
 namespace hilo {
 namespace {
@@ -53,7 +54,11 @@ double terms_of(const Module& module, InstructionId id) {
 
 class Products {
  public:
-  explicit Products(Module& module) : module_(module), editor_(module) {}
+  Products(Module& module, const PassOptions& options)
+      : module_(module),
+        editor_(module),
+        second_cache_(second_cache_bytes(options)),
+        near_caches_(near_cache_bytes(options)) {}
 
   bool run() {
     bool changed = false;
@@ -90,26 +95,28 @@ class Products {
   }
 
   // Whether to store and read the wide numbers takes longer than to widen them wherever they are
-  // multiplied: they come from memory, or each is multiplied few times.
+  // multiplied: they come from memory, or each is multiplied few times and they take a fourth of
+  // the second cache.
   bool is_large_beside_product(InstructionId id, size_t operand) const {
-    constexpr int64_t far = 1 << 20, large = 1 << 16;  // elements
     constexpr double few = 8;
     if (module_[id].op != Op::Dot) return false;
     const int64_t elements = element_count(module_.shape(module_.operand(id, operand)));
     const double times = terms_of(module_, id) *
                          static_cast<double>(element_count(module_.shape(id))) /
                          static_cast<double>(std::max<int64_t>(elements, 1));
-    return elements >= far || (elements >= large && times <= few);
+    const int64_t bytes = elements * static_cast<int64_t>(sizeof(float));
+    return bytes >= near_caches_ || (bytes >= second_cache_ / 4 && times <= few);
   }
 
   Module& module_;
   Editor editor_;
+  const int64_t second_cache_, near_caches_;  // bytes
 };
 
 }  // namespace
 
-Result<bool> fold_operand_upcasts(Module& module, const PassOptions&) {
-  return Products(module).run();
+Result<bool> fold_operand_upcasts(Module& module, const PassOptions& options) {
+  return Products(module, options).run();
 }
 
 }  // namespace hilo

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "pass/loop_limits.h"
+#include "pass/second_cache.h"
 
 namespace hilo {
 namespace {
@@ -191,6 +192,7 @@ FusionGroups::FusionGroups(const Editor& editor, std::span<const ComputationId> 
     : editor_(editor),
       module_(editor.module()),
       options_(options.fusion),
+      second_cache_(second_cache_bytes(options)),
       decided_(options.fusion_decided),
       of_(editor.module().instructions.size(), -1),
       repeated_(of_.size()),

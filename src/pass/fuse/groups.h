@@ -200,6 +200,7 @@ class FusionGroups {
   const Editor& editor_;
   const Module& module_;
   const FusionOptions options_;
+  const int64_t second_cache_;  // bytes
   const decltype(PassOptions::fusion_decided)& decided_;
   std::vector<size_t> first_user_;  // by instruction, and behind the last one
   std::vector<InstructionId> users_;

@@ -18,8 +18,6 @@ constexpr int max_rounds = 8;      // for groups that merged may read others tha
 // Bytes of a part of an array that is worth a loop of its own: by one loop for several parts, as of
 // the weights of all layers, each would live from the first reader of any to its own last one.
 constexpr int64_t worth_own_loop = 1 << 14;
-// Bytes of a result that is soon read again.
-constexpr int64_t second_cache = 1 << 20;
 
 // What a group loops over: its results' dimensions; of reductions, those of what is reduced.
 struct Loop {
@@ -138,7 +136,7 @@ bool FusionGroups::keeps_operands(int consumer, int producer) const {
       const int64_t bytes = literal_bytes(module_.shape(operand));
       if (bytes < result) own += bytes;
     }
-  return result <= second_cache && own >= result / 16;
+  return result <= second_cache_ && own >= result / 16;
 }
 
 void FusionGroups::merge_readers(const std::vector<int>& readers) {

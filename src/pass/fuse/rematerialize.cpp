@@ -18,10 +18,6 @@ constexpr size_t max_readers = 8;         // groups
 constexpr size_t max_repeated = 4;
 constexpr int64_t max_recomputations = 4;
 
-// To read backwards takes longer: of fewer bytes, which stay in the second cache, the result is
-// better stored.
-constexpr int64_t worth_reading_backwards = 1 << 20;
-
 int64_t bytes_of(const Module& module, InstructionId id) { return literal_bytes(module.shape(id)); }
 
 // Of the loop that makes the root.
@@ -39,7 +35,8 @@ std::unexpected<FusionDecision> refused(FusionDecision decision) {
 // What must be done for an element of the value: refused if that is more than a few cheap ops on
 // what memory holds.
 // Slices, reversals and reshapes ask for elements at places of their own: each is made there, and
-// counts. What is small and costs more is stored in the value's stead.
+// counts. What is small and costs more is stored in the value's stead. To read backwards takes
+// longer: what stays in the second cache is better stored.
 FusionGroups::RematerializationDecision FusionGroups::rematerialization_of(
     InstructionId value) const {
   Rematerialization out;
@@ -62,7 +59,7 @@ FusionGroups::RematerializationDecision FusionGroups::rematerialization_of(
     if (op == Op::Constant || op == Op::Iota) continue;
     const bool cheap = has_trait(op, TraitCheap) || op == Op::BitcastConvert,
                shifts = op == Op::Reshape || op == Op::Slice ||
-                        (op == Op::Reverse && bytes_of(module_, value) >= worth_reading_backwards);
+                        (op == Op::Reverse && bytes_of(module_, value) >= second_cache_);
     if (cheap) out.max_code_copies = std::max(out.max_code_copies, count);
     if (!cheap && !shifts && op != Op::Broadcast && is_part_to_store(id, value)) {
       if (count == 1) {

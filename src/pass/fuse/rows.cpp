@@ -9,10 +9,11 @@ namespace {
 
 // Rows, where there is work for threads.
 constexpr int64_t min_rows = 256, small_array_elements = 1 << 15;
-// Lanes of all lines stay in the second cache: slabs that do, or pieces of lines of them that are
-// not too short to come from memory; of all there is, where that does too. A line of few columns is
-// one vector, and a longer chain of these takes longer than to reduce lines side by side.
-constexpr int64_t slab_bytes = 1 << 17, column_bytes = 1 << 10, all_bytes = 1 << 19;
+// Lanes of all lines stay in the second cache: slabs in an eighth of it, or pieces of lines of them
+// that are not too short to come from memory; of all there is, where half of it holds that. A line
+// of few columns is one vector, and a longer chain of these takes longer than to reduce lines side
+// by side.
+constexpr int64_t column_bytes = 1 << 10;
 constexpr int64_t narrow_columns = 32, max_narrow_lines = 512, max_lines = 4096,
                   max_slab_elements = 1024;
 
@@ -59,15 +60,16 @@ bool is_computed_from_rows(const Module& module, InstructionId reduce, const Fus
   return false;
 }
 
-bool are_few_lines(int64_t lines, int64_t columns, int64_t slabs, int64_t bytes) {
+bool are_few_lines(int64_t lines, int64_t columns, int64_t slabs, int64_t bytes,
+                   int64_t second_cache) {
   if (columns < narrow_columns && lines > max_narrow_lines) return false;
   const int64_t column = lines * bytes, slab = column * columns;
   return lines <= max_lines &&
-         (slab <= slab_bytes || column <= column_bytes || slab * slabs <= all_bytes);
+         (slab <= second_cache / 8 || column <= column_bytes || slab * slabs <= second_cache / 2);
 }
 
 // Whether as many rows as are lanes stay in the cache, and there are enough of them.
-bool are_worth_it(const FusedRows& rows, int64_t bytes) {
+bool are_worth_it(const FusedRows& rows, int64_t bytes, int64_t second_cache) {
   const int64_t count = element_count(rows.dims), elements = element_count(rows.elements);
   if (count == 0 || elements == count || (count < min_rows && elements > small_array_elements))
     return false;
@@ -76,7 +78,7 @@ bool are_worth_it(const FusedRows& rows, int64_t bytes) {
   const auto first = rows.dims.begin() + static_cast<std::ptrdiff_t>(outer);
   const int64_t slabs = element_count(Dims(rows.dims.begin(), first));
   if (rows.dims.back() >= LoopLimits::min_lanes)
-    return are_few_lines(elements / count, count / slabs, slabs, bytes);
+    return are_few_lines(elements / count, count / slabs, slabs, bytes, second_cache);
   return outer > 0 && rows.dims[outer - 1] >= LoopLimits::whole_lanes && rows.dims.back() > 1 &&
          elements / slabs <= max_slab_elements;
 }
@@ -151,7 +153,8 @@ bool FusionGroups::can_fuse_rows(InstructionId id, const FusionGroup& group) con
 // reduced is made of what is spread: else the loops of the reduction alone will do.
 bool FusionGroups::starts_slabs(InstructionId id, const FusedRows& rows,
                                 const FusionGroup& group) const {
-  if (!options_.slabs || !are_worth_it(rows, storage_bytes(module_.shape(id).type))) return false;
+  if (!options_.slabs || !are_worth_it(rows, storage_bytes(module_.shape(id).type), second_cache_))
+    return false;
   const bool spreads_row = std::ranges::any_of(group.members, [&](InstructionId member) {
     return module_[member].op == Op::Broadcast && spreads_rows(module_, member, rows);
   });
