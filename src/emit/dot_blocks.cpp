@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "emit/cache_sizes.h"
 #include "emit/lanes.h"
 #include "emit/loop_limits.h"
 #include "emit/loops.h"
@@ -12,13 +13,12 @@ namespace {
 
 using llvm::Value;
 
-// Elements of a right operand that does not stay in the caches, and how it is read then: so many
-// lines of so many columns after the other, as long pieces of memory, while what stands below them
-// is fetched into the second cache. (The first has few places for lines a power of two apart.)
-// Where there are many threads, of fewer columns, of so many bytes at the least. Chips with few
-// registers fetch more by themselves than when told to, from longer lines.
-constexpr int64_t large_operand = 1 << 21, lines_at_once = 8, columns_of_few_registers = 2048,
-                  min_strip_bytes = 512;
+// How a right operand is read that does not stay in the caches: so many lines of so many columns
+// after the other, as long pieces of memory, while what stands below them is fetched into the
+// second cache. (The first has few places for lines a power of two apart.) Where there are many
+// threads, of fewer columns, of so many bytes at the least. Chips with few registers fetch more by
+// themselves than when told to, from longer lines.
+constexpr int64_t lines_at_once = 8, columns_of_few_registers = 2048, min_strip_bytes = 512;
 constexpr int64_t columns_at_once = KernelLimits::tile;
 
 // Strips for so many rows are transposed by tiles of so many lanes at most, which take longer, but
@@ -45,8 +45,10 @@ class Dot {
       lanes_ = std::max<int64_t>(most / std::bit_ceil(static_cast<uint64_t>(rows_)), 1) *
                lanes_of_register();
       columns_ = lanes_ = std::min(lanes_, rhs.own.count);
-      by_strips_ =
-          lhs.own.count <= KernelLimits::few && rhs.own.count * rhs.depth.count >= large_operand;
+      // As numbers of f32, which take twice the caches that are near.
+      const int64_t bytes = rhs.own.count * rhs.depth.count * static_cast<int64_t>(sizeof(float));
+      by_strips_ = lhs.own.count <= KernelLimits::few &&
+                   bytes >= 2 * cache_sizes(*w.function->getParent()).near;
       if (by_strips_)
         columns_ *= std::max<int64_t>(min_strip_bytes / storage_bytes(rhs.type) / lanes_, 1);
     } else {

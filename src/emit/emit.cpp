@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "emit/cache_sizes.h"
 #include "emit/llvm_failure.h"
 #include "emit/machine_code.h"
 #include "emit/standalone.h"
@@ -17,6 +18,7 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
   HILO_TRY(const VectorRegisters registers, find_vector_registers(options));
   const LostWhereThrown<LlvmModules> kept(std::string(module.header.name), registers, to_object);
   LlvmModules& parts = *kept;
+  set_cache_sizes(parts.first(), find_cache_sizes(options.cpu));
   if (options.is_alone()) parts.first().addModuleFlag(llvm::Module::Override, stands_alone, 1);
   Program program(module, plan, parts);
   program.tells_steps = options.tell_steps;

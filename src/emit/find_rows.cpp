@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/analysis.h"
+#include "emit/cache_sizes.h"
 #include "emit/loop_limits.h"
 #include "emit/rows.h"
 
@@ -12,7 +13,6 @@ namespace hilo {
 namespace {
 
 constexpr size_t max_reductions = 32;
-constexpr int64_t max_kept_bytes = 1 << 19;  // of a row
 // Lanes of rows in slabs: as few as are worth it, a whole number of vectors, which hold no more
 // numbers of less than 32 bits than of 32, and what another group of lanes costs in lanes.
 constexpr int64_t min_lanes = KernelLimits::min_lanes, max_lanes = KernelLimits::tile;
@@ -23,8 +23,6 @@ constexpr int64_t lanes_of_group = 8;
 constexpr int64_t min_columns = KernelLimits::min_lanes,
                   min_costly_columns = KernelLimits::widest_lanes,
                   min_slabs = KernelLimits::whole_lanes;
-// Bytes of the elements of these lanes, and of what is kept of them.
-constexpr int64_t max_group_bytes = 1 << 17, max_kept_slab_bytes = 1 << 18;
 
 // Which dimensions of its elements a reduction keeps.
 std::vector<size_t> kept_dims(const Module& module, InstructionId reduce) {
@@ -40,23 +38,25 @@ Dims without_ones(Dims dims) {
   return dims;
 }
 
-// Of so many rows side by side of these bytes; 0 where they are too few.
-int64_t lanes_of(int64_t rows, int64_t bytes, int64_t whole) {
+// Of so many rows side by side of these bytes, whose elements take no more than max_bytes; 0 where
+// they are too few.
+int64_t lanes_of(int64_t rows, int64_t bytes, int64_t whole, int64_t max_bytes) {
   if (rows < whole) return rows < min_lanes ? 0 : min_lanes;
   const auto cost = [&](int64_t lanes) {
     return (rows + lanes - 1) / lanes * (lanes + lanes_of_group);
   };
   int64_t out = whole;
   for (int64_t lanes = 2 * whole; lanes <= std::min(max_lanes, rows); lanes += whole)
-    if (bytes * lanes <= max_group_bytes && cost(lanes) <= cost(out)) out = lanes;
+    if (bytes * lanes <= max_bytes && cost(lanes) <= cost(out)) out = lanes;
   return out;
 }
 
 class RowFinder {
  public:
-  RowFinder(const Module& module, InstructionId fusion, int64_t register_bytes)
+  RowFinder(const Module& module, InstructionId fusion, int64_t register_bytes, int64_t cache_bytes)
       : module_(module),
         register_bytes_(register_bytes),
+        cache_bytes_(cache_bytes),
         fused_(module[module.attributes<FusionAttributes>(fusion).calls]),
         order_(fused_.instructions),
         depends_(order_.size()),
@@ -128,12 +128,12 @@ class RowFinder {
         --outer;
       if (outer > 0 && out_.dims[outer - 1] >= min_slabs) {
         slab.along = outer - 1;
-        slab.lanes = lanes_of(out_.dims[slab.along], slab.size() * bytes, whole);
-        if (slab.size() * slab.lanes * bytes <= max_group_bytes) return true;
+        slab.lanes = lanes_of(out_.dims[slab.along], slab.size() * bytes, whole, max_group_bytes());
+        if (slab.size() * slab.lanes * bytes <= max_group_bytes()) return true;
         slab.along = i - 1;
       }
     }
-    slab.lanes = lanes_of(rows, slab.lines() * bytes, whole);
+    slab.lanes = lanes_of(rows, slab.lines() * bytes, whole, max_group_bytes());
     return slab.lanes > 0;
   }
   bool has_costly_steps(const Dims& elements) const {
@@ -234,8 +234,8 @@ class RowFinder {
     const Shape& shape = module_.shape(id);
     if (shape.dims != module_.shape(module_.operand(first, 0)).dims) return false;
     const int64_t more = literal_bytes(shape) / std::max<int64_t>(1, rows_count());
-    if (shape.dims == out_.dims || bytes + more > max_kept_bytes) return false;
-    if (out_.slab && (bytes + more) * out_.slab->lanes > max_kept_slab_bytes) return false;
+    if (shape.dims == out_.dims || bytes + more > frame_bytes(cache_bytes_, 2)) return false;
+    if (out_.slab && (bytes + more) * out_.slab->lanes > frame_bytes(cache_bytes_, 4)) return false;
     bytes += more;
     return true;
   }
@@ -251,8 +251,11 @@ class RowFinder {
     return out;
   }
 
+  // Of the elements of lanes together.
+  int64_t max_group_bytes() const { return frame_bytes(cache_bytes_, 8); }
+
   const Module& module_;
-  const int64_t register_bytes_;
+  const int64_t register_bytes_, cache_bytes_;
   const Computation& fused_;
   const std::vector<InstructionId>& order_;
   std::unordered_map<uint32_t, size_t> places_;
@@ -275,8 +278,9 @@ int64_t Rows::Slab::lines() const {
   return out;
 }
 
-std::optional<Rows> find_rows(const Module& module, InstructionId fusion, int64_t register_bytes) {
-  return RowFinder(module, fusion, register_bytes).find();
+std::optional<Rows> find_rows(const Module& module, InstructionId fusion, int64_t register_bytes,
+                              int64_t cache_bytes) {
+  return RowFinder(module, fusion, register_bytes, cache_bytes).find();
 }
 
 }  // namespace hilo

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "analysis/analysis.h"
+#include "emit/cache_sizes.h"
 #include "emit/non_temporal_stores.h"
 #include "emit/op_functions.h"
-#include "emit/prefetch.h"
 #include "emit/ready_kernels.h"
 #include "emit/rows.h"
 #include "emit/steps.h"
@@ -104,7 +104,8 @@ class KernelWriting {
     for (Target& target : targets_) take_from_tuple(target);
     const auto needs_loops = [&](const Target& target) { return needs_own_loops(target.value); };
     if (id_ != root_ && root_is_inside() && std::ranges::none_of(targets_, needs_loops))
-      rows_ = find_rows(module_, id_, vector_registers(program_.ir).bytes);
+      rows_ = find_rows(module_, id_, vector_registers(program_.ir).bytes,
+                        cache_sizes(program_.ir).second);
     one_loop_ = rows_ || std::ranges::all_of(targets_, [&](const Target& target) {
                   return !has_loops(target.value) &&
                          shape_of(target).dims == shape_of(targets_.front()).dims;
@@ -376,10 +377,11 @@ class KernelWriting {
   }
 
   std::vector<unsigned> large_arrays(Loops& loops) const {
+    const int64_t near = cache_sizes(program_.ir).near;
     std::vector<unsigned> out;
     for (size_t i = 0; i < operands_.size(); ++i)
       for (size_t leaf = 0; leaf < operands_[i].size() && !is_immediate(i); ++leaf)
-        if (operands_[i][leaf].bytes >= beyond_second_cache)
+        if (operands_[i][leaf].bytes >= near)
           out.push_back(static_cast<unsigned>(array_number(loops, array_of(i, leaf))));
     return out;
   }

@@ -3,6 +3,8 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/TargetParser/Host.h>
 
+#include "emit/cache_sizes.h"
+
 namespace hilo {
 namespace {
 
@@ -29,6 +31,7 @@ void LlvmModules::begin() {
   part.ir->setDataLayout(layout_);
   part.ir->setTargetTriple(triple_);
   set_vector_registers(*part.ir, registers_);
+  if (!parts_.empty()) set_cache_sizes(*part.ir, cache_sizes(first()));
   parts_.push_back(std::move(part));
   instructions_ = 0;
 }

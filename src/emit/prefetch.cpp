@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "emit/cache_sizes.h"
 #include "emit/kernel_hints.h"
 #include "emit/loop_limits.h"
 
@@ -27,8 +28,7 @@ constexpr uint64_t near = 1024;
 constexpr uint64_t far = fetched_ahead;
 // Bytes, of which few are fetched for nothing behind their end: near, and far ahead.
 constexpr int64_t long_run = 4096, very_long_run = 1 << 16;
-constexpr int64_t longest_step = 512;     // bytes of an array that a round of the loop reads
-constexpr int64_t longest_row = 1 << 16;  // bytes, of which several stay in the second cache
+constexpr int64_t longest_step = 512;  // bytes of an array that a round of the loop reads
 // What a round reads at least where it reads single elements: loops over one are no faster for it.
 constexpr int64_t shortest_step_of_elements = 32;
 
@@ -189,7 +189,8 @@ class Loops {
       if ((row = bytes_of_round(place, *rows, known_))) break;
       place = along->getStart();
     }
-    if (!row || *row <= 0 || *row > longest_row) return std::nullopt;
+    const int64_t longest = cache_sizes(*load.getModule()).second / 16;  // which has several rows
+    if (!row || *row <= 0 || *row > longest) return std::nullopt;
     const bool is_read = std::ranges::any_of(innermost_, [&](const llvm::Loop* other) {
       return other != &loop && rows->contains(other) &&
              order_.dominates(other->getHeader(), loop.getHeader()) &&

@@ -8,8 +8,6 @@ namespace hilo {
 
 // Bytes that are on their way from memory at once.
 constexpr int64_t fetched_ahead = 4096;
-// Bytes of an array that a core's second cache does not hold.
-constexpr int64_t beyond_second_cache = 1 << 22;
 
 // After loops have become vector code: vectors of KernelHints::large_arrays that a loop reads one
 // after the other are asked for some way before they are read. A processor looks ahead of such

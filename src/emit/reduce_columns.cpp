@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "emit/cache_sizes.h"
 #include "emit/reduce.h"
 #include "emit/vector_registers.h"
 
@@ -16,9 +17,6 @@ constexpr int64_t min_tile = 256;
 // Lines of columns that are combined in one go where an element takes few steps: memory serves
 // several streams at once, and sums are loaded and stored once.
 constexpr int64_t max_lines = 8;
-// Arrays of so many bytes come from memory, which gives more of longer pieces of lines: tiles side
-// by side that one thread has are combined together, as one as wide as tiles may be.
-constexpr int64_t large_array = 1 << 22;
 // Whole lines of fewer bytes that lie one after the other are one stream already.
 constexpr int64_t short_line_bytes = 256;
 constexpr int max_cheap_steps = 4;
@@ -221,8 +219,11 @@ class ColumnReduction {
     parts_ = dims_[inner_--];
   }
 
-  // Tiles of a line, of so many, that are combined together at most.
+  // Tiles of a line, of so many, that are combined together at most. Larger arrays than the
+  // caches that are near come from memory, which gives more of longer pieces of lines: tiles side
+  // by side that one thread has are combined together, as one as wide as tiles may be.
   int64_t tiles_together(int64_t tiles) const {
+    const int64_t large_array = cache_sizes(*w_.function->getParent()).near;
     const ElementType type = w_.elements.module.shape(w_.elements.module.operand(id_, 0)).type;
     if (parts_ * each_ > 1 || element_count(reduce_.dims()) * storage_bytes(type) < large_array)
       return 1;

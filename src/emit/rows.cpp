@@ -5,6 +5,7 @@
 #include <set>
 
 #include "emit/bf16_rounding.h"
+#include "emit/cache_sizes.h"
 #include "emit/loop_limits.h"
 #include "emit/non_temporal_stores.h"
 #include "emit/reduce.h"
@@ -34,7 +35,6 @@ constexpr int64_t min_rows_together = 4, min_groups = 64;
 // In vectors of all rows, the steps wait for each other. That is won back where there is little
 // memory to wait for besides: where results are narrow, or one number of each row.
 constexpr int64_t narrow_bytes = 2;
-constexpr int64_t max_widened_elements = 1 << 15;  // elements of rows of bf16 that are kept as f32
 
 class RowWriter {
  public:
@@ -118,10 +118,12 @@ class RowWriter {
     return element_count(e_.module.shape(kept.id)) / element_count(rows_.dims);
   }
 
-  // bf16 that stays in the second cache is kept as f32.
+  // bf16 that takes no more than an eighth of the second cache as f32 is kept so.
   bool is_wide(const Rows::Kept& kept) const {
+    const int64_t second_cache = cache_sizes(*w_.function->getParent()).second;
+    const int64_t bytes = together_ * kept_each(kept) * static_cast<int64_t>(sizeof(float));
     return e_.module.shape(kept.id).type == ElementType::BF16 &&
-           together_ * kept_each(kept) <= max_widened_elements;
+           bytes <= frame_bytes(second_cache, 8);
   }
   llvm::Type* row_type(const Rows::Kept& kept) const {
     return is_wide(kept) ? b_.getFloatTy() : stored_type(b_, e_.module.shape(kept.id).type);

@@ -37,8 +37,10 @@ struct Rows {
   std::vector<Kept> kept;
 };
 
-// Nothing where the fusion has other steps, or only one. register_bytes: of the chip's vectors.
-std::optional<Rows> find_rows(const Module& module, InstructionId fusion, int64_t register_bytes);
+// Nothing where the fusion has other steps, or only one. register_bytes: of the chip's vectors;
+// cache_bytes: of a core's second cache, which holds what rows keep in the frame.
+std::optional<Rows> find_rows(const Module& module, InstructionId fusion, int64_t register_bytes,
+                              int64_t cache_bytes);
 // Iterations are rows.
 void write_rows(KernelBuilder& writer, std::span<const WrittenLeaf> leaves, const Rows& rows);
 // The same of rows in slabs, whose lanes are iterations together.

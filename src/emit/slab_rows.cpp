@@ -5,6 +5,7 @@
 
 #include "analysis/analysis.h"
 #include "emit/bf16_rounding.h"
+#include "emit/cache_sizes.h"
 #include "emit/lane_groups.h"
 #include "emit/loop_limits.h"
 #include "emit/prefetch.h"
@@ -20,8 +21,6 @@ using llvm::Value;
 
 // Rows of so few cheap steps have no loops of their own.
 constexpr double short_row = KernelLimits::short_row;
-// Of arrays that are transposed: others are read and written where they are.
-constexpr int64_t max_transposed_bytes = 1 << 19;
 // Lines that are on their way from memory while the first step is done.
 constexpr int64_t max_prefetched_lines = fetched_ahead / cache_line;
 
@@ -106,7 +105,9 @@ class SlabWriter {
       return false;
     const int64_t slabs = element_count(Dims(shape.dims.begin(), shape.dims.begin() + outer_)),
                   bytes = literal_bytes(shape) / slabs * groups_.lanes();
-    if (transposed_bytes_ + bytes > max_transposed_bytes) return false;
+    // Others are read and written where they are.
+    const int64_t second_cache = cache_sizes(*w_.function->getParent()).second;
+    if (transposed_bytes_ + bytes > frame_bytes(second_cache, 2)) return false;
     transposed_bytes_ += bytes;
     return true;
   }

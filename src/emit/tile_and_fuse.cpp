@@ -4,21 +4,17 @@
 #include <numeric>
 
 #include "analysis/analysis.h"
+#include "emit/cache_sizes.h"
 #include "emit/ready_kernels.h"
 #include "kernels/kernels.h"
 
 namespace hilo {
 namespace {
 
-// Bytes of the first result that stay in a core's first cache, or beside it in the second one,
-// until they are read.
-constexpr int64_t tile_bytes = 1 << 15;
-// Bytes of a result that a core's second cache may not hold until the next step.
-constexpr int64_t worth_joining = 1 << 20;
-
-bool may_be_first(const Module& module, InstructionId id) {
+// Whether its result is so large that a core's second cache may not hold it until the next step.
+bool may_be_first(const Module& module, InstructionId id, int64_t second_cache) {
   const Op op = module[id].op;
-  return module.shape(id).is_array() && literal_bytes(module.shape(id)) >= worth_joining &&
+  return module.shape(id).is_array() && literal_bytes(module.shape(id)) >= second_cache &&
          (op == Op::Convolution || op == Op::Dot || dot_of_slices(module, id));
 }
 
@@ -145,6 +141,8 @@ class Joining {
     const int64_t elements = element_count(module_.shape(first_.step));
     const int64_t whole = std::lcm(first.block.elements, second.block.elements);
     const int64_t bytes = whole * storage_bytes(module_.shape(first_.step).type);
+    // Stays in a core's first cache, or beside it in the second one, until it is read.
+    const int64_t tile_bytes = cache_sizes(steps_.program.ir).first;
     const int64_t each = std::clamp<int64_t>(tile_bytes / bytes, 1, elements / whole) * whole;
     out.count = (elements + each - 1) / each;
     out.is_shared = out.count > 1;
@@ -185,8 +183,9 @@ class Joining {
 };
 
 // The number of the step in the order that may be done with the first one, or 0.
-size_t find_second(const Module& module, std::span<const InstructionId> order) {
-  if (!may_be_first(module, order[0])) return 0;
+size_t find_second(const Steps& steps, std::span<const InstructionId> order) {
+  const Module& module = steps.module;
+  if (!may_be_first(module, order[0], cache_sizes(steps.program.ir).second)) return 0;
   size_t next = 1;
   while (next < order.size() && is_nothing(module[order[next]].op)) ++next;
   return next < order.size() && may_be_second(module, order[next], order[0]) ? next : 0;
@@ -214,7 +213,7 @@ bool emit_both(Steps& steps, const ReadyKernels& first, InstructionId second) {
 }  // namespace
 
 Result<size_t> emit_tiled_and_fused(Steps& steps, std::span<const InstructionId> order) {
-  const size_t next = steps.program.tells_steps ? 0 : find_second(steps.module, order);
+  const size_t next = steps.program.tells_steps ? 0 : find_second(steps, order);
   if (next == 0) {
     HILO_DO(steps.emit_and_tell(order[0]));
     return size_t{1};

@@ -41,11 +41,13 @@ ENTRY e {{
                      count);
 }
 
-TEST(Prefetch, WhereNoSecondCacheHoldsThem) {
+TEST(Prefetch, WhereNoNearCacheHoldsThem) {
+  const auto& [first, second, last] = find_cpu("native").cores.caches;
+  const int64_t near = std::max(2 * second.bytes, last.bytes / last.cores);
   const std::pair<std::string, std::string> large_and_small[] = {
-      {elements(1 << 21), elements(1 << 20)},
-      {looked_up(1 << 21), looked_up(1 << 20)},
-      {rows_less_sums(1024), rows_less_sums(512)}};
+      {elements(near / 2), elements(near / 4)},
+      {looked_up(near / 2), looked_up(near / 4)},
+      {rows_less_sums(near / 4096), rows_less_sums(near / 8192)}};
   for (const auto& [large, small] : large_and_small) {
     const auto both = run_both(large, 1, 3);
     ASSERT_TRUE(both) << to_string(both.error());

@@ -1,0 +1,30 @@
+// The data caches of the chip that code is made for. Private to `emit`.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace hilo {
+
+struct CacheSizes {               // bytes
+  int64_t first = 0, second = 0;  // of a core
+  // What a core has of the last one, or twice the second one where that is more: larger arrays come
+  // from memory, or from a cache that is as far.
+  int64_t near = 0;
+};
+// Of the processor that LLVM calls so, or of this one: "native".
+CacheSizes find_cache_sizes(std::string_view cpu);
+// Bytes of a part of a second cache, one of so many, that a function keeps in its frame: stacks
+// have room for a few.
+inline int64_t frame_bytes(int64_t second_cache, int64_t parts) {
+  constexpr int64_t room = 1 << 20;
+  return std::min(second_cache / parts, room);
+}
+// As a module says it to the writers of its functions.
+void set_cache_sizes(llvm::Module& ir, const CacheSizes& sizes);
+CacheSizes cache_sizes(const llvm::Module& ir);
+
+}  // namespace hilo
