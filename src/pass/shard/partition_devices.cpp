@@ -101,4 +101,23 @@ Result<Shards> partition_PartitionId(OpPartition& op) {
 }
 Result<Shards> partition_ReplicaId(OpPartition& op) { return op.replicated(); }
 
+// What the partitioner groups are devices of one replica; global ids are those of all.
+Result<void> Partitioner::check_groups(InstructionId global, uint32_t first) {
+  const int64_t replicas = module().header.replica_count;
+  if (replicas <= 1 || has_trait(module()[global].op, TraitCollective)) return {};
+  for (uint32_t i = first; i < module().instructions.size(); ++i) {
+    const Instruction& one = module().instructions[i];
+    if (one.removed || one.computation != local_) continue;
+    const bool is_global = visit_attributes_type(one.op, [&]<class A>(std::type_identity<A>) {
+      if constexpr (requires(const A& a) { bool(a.use_global_device_ids); })
+        return bool(module().attributes<A>(one).use_global_device_ids);
+      else return false;
+    });
+    if (is_global)
+      return fail(ErrorKind::Unsupported, "{} among partitions of a program with {} replicas",
+                  text_of(one.op), replicas);
+  }
+  return {};
+}
+
 }  // namespace hilo

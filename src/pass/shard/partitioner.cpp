@@ -446,7 +446,10 @@ Result<Shards> Partitioner::visit(InstructionId global) {
   // A rule of the user's own may not fit.
   if (module()[global].op == Op::CustomCall) HILO_DO(rules_.of_instruction(global));
   OpPartition op(*this, global);
-  return partition_function(module()[global].op)(op);
+  const auto first = static_cast<uint32_t>(module().instructions.size());
+  HILO_TRY(Shards out, partition_function(module()[global].op)(op));
+  HILO_DO(check_groups(global, first));
+  return out;
 }
 
 // The new program's parameters and result keep what they say of the whole arrays. What is donated

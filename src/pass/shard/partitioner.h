@@ -108,6 +108,7 @@ class Partitioner {
   Result<void> fill(InstructionId from, StatedLeaves& into) const;
   Result<void> partition(ComputationId global);
   Result<Shards> visit(InstructionId global);
+  Result<void> check_groups(InstructionId global, uint32_t first);
   InstructionId joined(const Shape& global, std::span<const InstructionId> leaves, size_t& next);
   void split(InstructionId local, std::vector<InstructionId>& out);
   void note_reason(uint32_t first, const Shard& shard, const AxisSharding& to);

@@ -166,6 +166,36 @@ TEST(PartitionErrors, ConstraintsThatContradict) {
                "sharding-propagation");
 }
 
+// The greatest value and its index are told to all without a resharding.
+TEST(PartitionErrors, GroupsInAProgramOfReplicas) {
+  const Result<Module> parsed = parse(R"(HloModule m, replica_count=2, num_partitions=2
+best { a = s32[] parameter(0)
+ i = s32[] parameter(1)
+ b = s32[] parameter(2)
+ j = s32[] parameter(3)
+ e = pred[] compare(a, b), direction=EQ
+ l = pred[] compare(i, j), direction=LT
+ t = pred[] and(e, l)
+ g = pred[] compare(a, b), direction=GT
+ f = pred[] or(g, t)
+ v = s32[] select(f, a, b)
+ w = s32[] select(f, i, j)
+ ROOT r = (s32[], s32[]) tuple(v, w) }
+ENTRY main {
+  a = s32[64] parameter(0), sharding={devices=[2]<=[2]}
+  i = s32[64] iota(), iota_dimension=0, sharding={devices=[2]<=[2]}
+  z = s32[] constant(-2147483648)
+  k = s32[] constant(0)
+  ROOT r = (s32[], s32[]) reduce(a, i, z, k), dimensions={0}, to_apply=best
+})");
+  ASSERT_TRUE(parsed);
+  Module module = *parsed;
+  const Result<bool> done = run_pass(module, partition_program);
+  ASSERT_FALSE(done) << print(module);
+  EXPECT_EQ(done.error().place.instruction, "r");
+  EXPECT_EQ(done.error().message, "all-reduce among partitions of a program with 2 replicas");
+}
+
 TEST(PartitionErrors, MoreTilesThanDevicesOfAMesh) {
   expect_errors({R"(
   a = f32[16,4] parameter(0)
