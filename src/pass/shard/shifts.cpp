@@ -145,18 +145,14 @@ Halo halo_of_concatenation(const Module& module, InstructionId id,
 }
 
 double bytes_to_shift(const Module& module, InstructionId id, const AxisSharding& sharding) {
-  switch (module[id].op) {
-    case Op::Reverse: return bytes_to_reverse(module, id, sharding);
-    case Op::Concatenate: return bytes_to_concatenate(module, id, sharding);
-    case Op::Pad:
-    case Op::Slice: {
-      const Shape& operand = module.shape(module.operand(id, 0));
-      return bytes_to_slide(
-          local_shape(operand, sharding),
-          windows_over(operand, sharding, module.shape(id), window_of_shift(module, id)));
-    }
-    default: return 0;
-  }
+  const Op op = module[id].op;
+  if (op == Op::Reverse) return bytes_to_reverse(module, id, sharding);
+  if (op == Op::Concatenate) return bytes_to_concatenate(module, id, sharding);
+  if (op != Op::Pad && op != Op::Slice) return 0;
+  const Shape& operand = module.shape(module.operand(id, 0));
+  return bytes_to_slide(
+      local_shape(operand, sharding),
+      windows_over(operand, sharding, module.shape(id), window_of_shift(module, id)));
 }
 
 }  // namespace hilo
