@@ -65,6 +65,7 @@ class RuleParser {
       HILO_DO(expect("["));
       DimensionFactors& dims = out.emplace_back();
       while (!accept("]")) {
+        if (at_ == text_.size()) return fault("']'");
         std::vector<size_t>& of_dim = dims.emplace_back();
         while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != ']') {
           HILO_TRY(of_dim.emplace_back(), factor());
