@@ -4,18 +4,12 @@
 
 #include "report/comparison_parts.h"
 #include "report/dump_reading.h"
+#include "report/report_parts.h"
 
 namespace hilo {
 namespace {
 
 using Side = TextTable::Side;
-
-std::string number_text(double number) {
-  static constexpr std::string_view units[] = {"", "K", "M", "G", "T", "P", "E"};
-  size_t unit = 0;
-  while (number >= 1000 && unit + 1 < std::size(units)) number /= 1000, ++unit;
-  return fixed(number, unit == 0 ? 0 : 2) + std::string(units[unit]);
-}
 
 // "+3", "-1", "=", or in hundredths where the numbers are large.
 std::string difference_text(double a, double b) {
@@ -28,7 +22,7 @@ std::string difference_text(double a, double b) {
 class TotalsTable {
  public:
   void add(const std::string& what, double a, double b) {
-    table_.add({what, number_text(a), number_text(b), difference_text(a, b)});
+    table_.add({what, human_number(a), human_number(b), difference_text(a, b)});
   }
   void add_bytes(const std::string& what, int64_t a, int64_t b) {
     const auto text = [](int64_t bytes) { return bytes < 0 ? "?" : human_bytes(bytes); };
@@ -89,7 +83,7 @@ std::string totals_text(const ModuleComparison& comparison, const ComparedSide& 
       return found == totals.collectives.end() ? ModuleTotals::Collective() : found->second;
     };
     const auto text = [](const ModuleTotals::Collective& one) {
-      return fmt::format("{} of {}B", one.count, number_text(one.bytes));
+      return fmt::format("{} of {}B", one.count, human_number(one.bytes));
     };
     table.add_texts(kind, text(of(a)), text(of(b)));
   }

@@ -14,13 +14,6 @@ struct Sum {
   bool known = true;
 };
 
-std::string human_number(double number) {
-  static constexpr std::string_view units[] = {"", "K", "M", "G", "T", "P", "E"};
-  size_t unit = 0;
-  while (number >= 1000 && unit + 1 < std::size(units)) number /= 1000, ++unit;
-  return fixed(number, unit == 0 ? 0 : 2) + std::string(units[unit]);
-}
-
 // Peak rates of the chip, a second; 0: not known.
 struct Roof {
   double flops = 0, bytes = 0;
@@ -92,6 +85,13 @@ std::string links_line(const MemoryPicture& picture) {
 }
 
 }  // namespace
+
+std::string human_number(double number) {
+  static constexpr std::string_view units[] = {"", "K", "M", "G", "T", "P", "E"};
+  size_t unit = 0;
+  while (number >= 1000 && unit + 1 < std::size(units)) number /= 1000, ++unit;
+  return fixed(number, unit == 0 ? 0 : 2) + std::string(units[unit]);
+}
 
 std::string human_seconds(double seconds) {
   if (seconds >= 1) return fixed(seconds, 2) + " s";

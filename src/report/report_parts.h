@@ -45,6 +45,7 @@ std::string value_table(const MemoryPicture& picture, const std::vector<size_t>&
                         const ReportStyle& style);
 // Flops, bytes and their ratio by op and by source line.
 std::string cost_tables(const MemoryPicture& picture, const ReportStyle& style);
+std::string human_number(double number);    // "1.20M"
 std::string human_seconds(double seconds);  // "1.20 ms"
 // What devices exchange, by instruction.
 std::string collective_table(const MemoryPicture& picture, const ReportStyle& style);
