@@ -24,16 +24,33 @@ std::vector<AxisSharding> Partitioner::at_hand(InstructionId value, InstructionI
     if (known.sharding == shard.sharding && known.other.shape == shard.shape)
       out.push_back(known.other.sharding);
   std::vector<SharedSharding> wished;  // each once: what many users share is one
+  const auto add = [&](const SharedSharding& wish) {
+    if (std::ranges::find(wished, wish) == wished.end()) wished.push_back(wish);
+  };
   for (InstructionId user : module().users(value)) {
-    if (user == but || has_shards(user) || !is_asked(module()[user].op)) continue;
+    if (user == but || has_shards(user)) continue;
+    if (module()[user].op == Op::Call)
+      for (size_t i = 0; i < module()[user].operand_count; ++i)
+        if (module().operand(user, i) == value)
+          std::ranges::for_each(brought_by_callee(user, i), add);
+    if (!is_asked(module()[user].op)) continue;
     const std::vector<SharedSharding>& wishes = wishes_of(user);
     for (size_t i = 0; i < wishes.size(); ++i)
-      if (module().operand(user, i) == value &&
-          std::ranges::find(wished, wishes[i]) == wished.end())
-        wished.push_back(wishes[i]);
+      if (module().operand(user, i) == value) add(wishes[i]);
   }
   out.insert(out.end(), wished.begin(), wished.end());
   std::erase(out, shard.sharding);
+  return out;
+}
+
+// What a callee takes an array as, and what it brings it to: once the call is inlined, that is done
+// where the caller does the same.
+std::vector<SharedSharding> Partitioner::brought_by_callee(InstructionId user, size_t i) {
+  const Shard& taken = callee(module().attributes<CallAttributes>(user).to_apply).parameters[i][0];
+  std::vector<SharedSharding> out = {taken.sharding};
+  for (const Known& known : resharded_[taken.id.value])
+    if (known.sharding == taken.sharding && known.other.shape == taken.shape)
+      out.push_back(known.other.sharding);
   return out;
 }
 

@@ -94,6 +94,7 @@ class Partitioner {
   std::vector<InstructionId> split(InstructionId local);  // into leaves
 
  private:
+  std::vector<SharedSharding> brought_by_callee(InstructionId user, size_t i);
   const std::vector<SharedSharding>& wishes_of(InstructionId user);  // see OpPartition::wishes()
   bool is_splat(const Shard& tile) const;
   const Shard* origin_of(const Shard& tile) const;  // null where it was cut from nothing

@@ -115,5 +115,30 @@ TEST(IndexedBytes, PartsNotTables) {
   }
 }
 
+// What a called computation brings an array to is there for others too, once the call is inlined.
+TEST(SharedReshardings, OneInsideOfACall) {
+  auto module = parse(R"(HloModule m, num_partitions=4
+where {
+  c = pred[16,8] parameter(0)
+  x = f32[16,8] parameter(1)
+  z = f32[] constant(0)
+  b = f32[16,8] broadcast(z), dimensions={}
+  ROOT s = f32[16,8] select(c, x, b)
+}
+ENTRY main {
+  p = f32[16,8] parameter(0), sharding={devices=[2,2]<=[2,2]T(1,0)}
+  o = f32[] constant(1)
+  b = f32[16,8] broadcast(o), dimensions={}
+  c = pred[16,8] compare(p, b), direction=GT
+  w = f32[16,8] call(c, p), to_apply=where
+  ROOT r = f32[16,8] copy(w), sharding={devices=[1,4]<=[4]}
+})");
+  ASSERT_TRUE(module) << to_string(module.error());
+  const auto pipeline = parse_pipeline("spmd", all_passes(), all_pipelines());
+  const auto ran = run_pipeline(*module, *pipeline, {});
+  ASSERT_TRUE(ran) << to_string(ran.error());
+  EXPECT_EQ(count_collectives(*module).bytes, 16 * 2 * 4 / 2) << print(*module);
+}
+
 }  // namespace
 }  // namespace hilo::test
