@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 
 #include "eval/eval.h"
 
@@ -46,16 +47,28 @@ class RuleParser {
   bool is_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
 
   // A letter, which a number may follow: i, z_1.
-  Result<size_t> factor() {
+  Result<std::string_view> name() {
     accept("");
     if (at_ >= text_.size() || text_[at_] < 'a' || text_[at_] > 'z') return fault("a factor");
     const size_t begin = at_++;
     if (at_ < text_.size() && text_[at_] == '_')
       for (++at_; is_digit();) ++at_;
-    const auto [found, is_new] =
-        numbers_.try_emplace(text_.substr(begin, at_ - begin), out_.factors.size());
+    return text_.substr(begin, at_ - begin);
+  }
+  // Of a dimension; the first one with its name is a new factor.
+  Result<size_t> factor() {
+    HILO_TRY(const std::string_view name, this->name());
+    const auto [found, is_new] = numbers_.try_emplace(name, out_.factors.size());
     if (is_new) out_.factors.emplace_back();
     return found->second;
+  }
+  // That a dimension has.
+  Result<size_t> known_factor() {
+    const size_t begin = at_;
+    HILO_TRY(const std::string_view name, this->name());
+    if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
+    at_ = begin;
+    return fault("a factor of a dimension");
   }
 
   // ([i, jk], [])
@@ -79,8 +92,14 @@ class RuleParser {
 
   Result<void> sizes() {
     if (!accept("{")) return {};
+    std::set<size_t> sized;
     while (!accept("}")) {
-      HILO_TRY(const size_t number, factor());
+      const size_t begin = at_;
+      HILO_TRY(const size_t number, known_factor());
+      if (!sized.insert(number).second) {
+        at_ = begin;
+        return fault("one size of each factor");
+      }
       HILO_DO(expect("="));
       if (!is_digit()) return fault("a size");
       int64_t size = 0;
@@ -111,7 +130,7 @@ class RuleParser {
   }
   Result<void> each(const std::function<void(ShardingFactor&)>& body) {
     while (!accept("}")) {
-      HILO_TRY(const size_t number, factor());
+      HILO_TRY(const size_t number, known_factor());
       body(out_.factors[number]);
       accept(",");
     }

@@ -226,6 +226,25 @@ TEST(PartitionErrors, AxesThatOverlap) {
                "sharding-propagation");
 }
 
+// Factors of a rule are those of dimensions, and have one size each.
+TEST(PartitionErrors, RulesOfFactorsThatDoNotExist) {
+  const auto entry = [](std::string_view rule) {
+    return fmt::format(
+        "\na = f32[4] parameter(0)\nROOT r = f32[4] custom-call(a), custom_call_target=\"f\", "
+        "frontend_attributes={{xla.sdy.sharding_rule=\"#sdy.op_sharding_rule<([i])->([i]) {}>\"}}",
+        rule);
+  };
+  for (const auto& [rule, expected] :
+       {std::pair{"{i=4, i=4}", "expected one size of each factor at 'i=4}"},
+        std::pair{"{i=4, z=9}", "expected a factor of a dimension at 'z=9}"},
+        std::pair{"{i=4} need_replication={q}", "expected a factor of a dimension at 'q}"},
+        std::pair{"{i=4} reduction={i, q}", "expected a factor of a dimension at 'q}"},
+        std::pair{"{i=4} blocked_propagation={q}", "expected a factor of a dimension at 'q}"}}) {
+    const std::string text = entry(rule);
+    expect_errors({text, "r", 4, {expected}});
+  }
+}
+
 TEST(PartitionErrors, ACollectiveOutsideOfRegions) {
   expect_error({R"(
   a = f32[16] parameter(0), sharding={devices=[4]<=[4]}
