@@ -26,23 +26,6 @@ AxisSharding settled(AxisSharding sharding, const SharedMesh& mesh) {
   return sharding;
 }
 
-// Layouts stay.
-void take_dims(const Shape& from, Shape& to) {
-  to.dims = from.dims;
-  for (size_t i = 0; i < to.elements.size(); ++i) take_dims(from.elements[i], to.elements[i]);
-}
-
-// Nothing where all leaves are whole.
-std::shared_ptr<const Sharding> sharding_of(const Shape& shape, const Shards& leaves) {
-  const auto is_sharded = [](const Shard& leaf) { return leaf.sharding->is_sharded(); };
-  if (std::ranges::none_of(leaves, is_sharded)) return nullptr;
-  Sharding out;
-  for (const Shard& leaf : leaves) out.elements.push_back(tile_sharding(leaf.sharding));
-  if (!shape.is_tuple()) out = Sharding(out.elements[0]);
-  else out.kind = Sharding::Kind::Tuple;
-  return std::make_shared<const Sharding>(std::move(out));
-}
-
 }  // namespace
 
 Partitioner::Partitioner(Module& module, const PassOptions& options, SharedMesh mesh)
@@ -346,6 +329,7 @@ Result<void> Partitioner::run() {
   tiles_.resize(module().instructions.size());
   HILO_DO(find_boundaries());
   for (ComputationId id : order_) HILO_DO(partition(id));
+  HILO_DO(keep_aliases());
   finish_entry();
   remove_unused();
   return {};
@@ -450,38 +434,6 @@ Result<Shards> Partitioner::visit(InstructionId global) {
   HILO_TRY(Shards out, partition_function(module()[global].op)(op));
   HILO_DO(check_groups(global, first));
   return out;
-}
-
-// The new program's parameters and result keep what they say of the whole arrays. What is donated
-// must have the same size on each device.
-void Partitioner::finish_entry() {
-  Module& module = editor_.module();
-  const ComputationId old = module.entry, entry = callees_.at(old.value).local;
-  module.entry = entry;
-  module.header.frontend_attributes.erase("xla.sdy.meshes");
-  const auto said = module.extra(module[module[old].root]).sharding;
-  if (const InstructionId root = module[entry].root;
-      module[root].op == Op::Parameter && module[module[old].root].op != Op::Parameter)
-    module[entry].root = editor_.add(root, Op::Copy, Shape(module.shape(root)), std::array{root});
-  const InstructionId root = module[entry].root;
-  module.mutable_extra(root).sharding =
-      said && said->kind != Sharding::Kind::Unknown
-          ? said
-          : sharding_of(module.shape(root), callees_.at(old.value).result);
-  if (auto& layout = module.header.entry_computation_layout) {
-    for (size_t i = 0; i < layout->parameters.size(); ++i)
-      take_dims(module.shape(module[entry].parameters[i]), layout->parameters[i]);
-    take_dims(module.shape(module[entry].root), layout->result);
-  }
-  const auto leaf = [](const Shape& shape, const Dims& index) {
-    const Shape* out = &shape;
-    for (int64_t i : index) out = &out->elements[i];
-    return *out;
-  };
-  std::erase_if(module.header.input_output_alias, [&](const BufferAlias& alias) {
-    return leaf(module.shape(module[entry].root), alias.output_index) !=
-           leaf(module.shape(module[entry].parameters[alias.parameter]), alias.parameter_index);
-  });
 }
 
 }  // namespace hilo

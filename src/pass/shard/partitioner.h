@@ -113,6 +113,7 @@ class Partitioner {
   InstructionId joined(const Shape& global, std::span<const InstructionId> leaves, size_t& next);
   void split(InstructionId local, std::vector<InstructionId>& out);
   void note_reason(uint32_t first, const Shard& shard, const AxisSharding& to);
+  Result<void> keep_aliases();
   void finish_entry();
   void remove_unused();
 

@@ -245,6 +245,25 @@ TEST(PartitionErrors, RulesOfFactorsThatDoNotExist) {
   }
 }
 
+TEST(PartitionErrors, AnAliasThatMustBe) {
+  const auto alias = [](std::string_view kind) {
+    return fmt::format("num_partitions=4, input_output_alias={{ {{}}: (0, {{}}, {}) }}", kind);
+  };
+  const std::string must = alias("must-alias"), may = alias("may-alias");
+  Wrong wrong = {R"(
+  a = f32[16] parameter(0), sharding={devices=[4]<=[4]}
+  ROOT r = f32[16] negate(a), sharding={replicated}
+)",
+                 "a",
+                 3,
+                 {"must-alias", "f32[4] and f32[16]"},
+                 must};
+  expect_error(wrong, "spmd-partitioner");
+  Result<Module> module = parse(fmt::format("HloModule m, {}\nENTRY e {{{}}}\n", may, wrong.entry));
+  ASSERT_TRUE(module && run_pass(*module, partition_program));
+  EXPECT_TRUE(module->header.input_output_alias.empty());
+}
+
 TEST(PartitionErrors, ACollectiveOutsideOfRegions) {
   expect_error({R"(
   a = f32[16] parameter(0), sharding={devices=[4]<=[4]}
