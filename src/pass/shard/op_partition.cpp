@@ -92,7 +92,14 @@ std::span<const SharedSharding> ends_at(const LocalForm& form,
 
 }  // namespace
 
+bool OpPartition::has_dynamic_dims() {
+  const auto is_dynamic = [](const GlobalShape& leaf) { return leaf->has_dynamic_dims(); };
+  return std::ranges::any_of(leaves(), is_dynamic) ||
+         std::ranges::any_of(operand_leaves(), is_dynamic, &Shard::shape);
+}
+
 Result<Shards> OpPartition::by_cheapest(std::span<const LocalForm> forms) {
+  if (has_dynamic_dims()) return replicated();
   Shards operands = operand_leaves();
   HILO_TRY(const std::vector<SharedSharding> wanted, this->wanted());
   const LocalForm* best = nullptr;

@@ -72,7 +72,8 @@ class OpPartition {
   // By the roles of least cost: operands brought to theirs, the local form, results brought to
   // what is stated.
   Result<Shards> by_factors(const LocalForm& form = {});
-  // The same by the form of least cost, the first one among equals.
+  // The same by the form of least cost, the first one among equals. What has to do with an array of
+  // dynamic dimensions works on whole arrays.
   Result<Shards> by_cheapest(std::span<const LocalForm> forms);
   // What the instruction states of its leaves; what it says nothing of is whole on every device.
   Result<std::vector<SharedSharding>> wanted();
@@ -105,6 +106,7 @@ class OpPartition {
   std::vector<SharedSharding> wishes();
 
  private:
+  bool has_dynamic_dims();  // any of the leaves that it takes and gives
   bool find_at_hand(RoleQuestion& question);
   // Found when it is asked for: that of a call would look through what it calls.
   uint32_t rule();

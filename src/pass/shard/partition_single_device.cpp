@@ -2,6 +2,8 @@
 // the results from it.
 #include "pass/shard/partition_single_device.h"
 
+#include "pass/shard/dynamic_arrays.h"
+
 namespace hilo {
 namespace {
 
@@ -59,6 +61,9 @@ Result<Shards> on_device(OpPartition& op, int64_t device) {
   const int64_t devices = op.partitioner().devices();
   if (device < 0 || device >= devices)
     return fail(ErrorKind::Structure, "expected a device below {}, found {}", devices, device);
+  for (const GlobalShape& leaf : op.leaves())
+    if (leaf->has_dynamic_dims())
+      return fault_of_dynamic(leaf, fmt::format("{{maximal device={}}}", device));
   HILO_TRY(const std::vector<InstructionId> whole, op.whole_operands());
   LocalCode code = op.code();
   const InstructionId operands = op.editor().add_tuple(code.like(), whole);

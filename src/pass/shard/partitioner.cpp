@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "pass/collective/device_groups.h"
+#include "pass/shard/dynamic_arrays.h"
 #include "pass/shard/given_shardings.h"
 #include "pass/shard/new_summands.h"
 #include "pass/shard/op_partition.h"
@@ -255,6 +256,11 @@ double Partitioner::bytes_to_bring(const Shard& tile, const AxisSharding& to) {
 
 Result<InstructionId> Partitioner::resharded(const Shard& shard, const AxisSharding& to) {
   if (!shard.shape->is_array() || shard.sharding == to) return shard.id;
+  if (shard.shape->has_dynamic_dims()) {
+    HILO_DO(check_whole(shard.shape, shard.sharding));
+    HILO_DO(check_whole(shard.shape, to));
+    return shard.id;
+  }
   if (is_splat(shard) && to.unreduced.empty())
     return LocalCode(editor_, shard.id)
         .broadcast(module().operand(shard.id, 0), local_dims(shard.shape->dims, to), {});
@@ -433,6 +439,9 @@ Result<Shards> Partitioner::visit(InstructionId global) {
   const auto first = static_cast<uint32_t>(module().instructions.size());
   HILO_TRY(Shards out, partition_function(module()[global].op)(op));
   HILO_DO(check_groups(global, first));
+  for (const Shard& leaf : out)
+    if (auto whole = check_whole(leaf.shape, leaf.sharding); !whole)
+      return fault_at(module(), global, std::move(whole).error());
   return out;
 }
 

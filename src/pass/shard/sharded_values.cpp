@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pass/shard/dynamic_arrays.h"
 #include "pass/shard/sharding_text.h"
 
 namespace hilo {
@@ -52,6 +53,7 @@ class ValueNumbering {
     for (size_t i = given_.computations.size(); i-- > 0;)
       for (InstructionId id : module_[given_.computations[i]].instructions)
         if (!module_[id].removed && module_[id].op == Op::Tuple) take_summands(id);
+    HILO_DO(check_dynamic());
     return std::move(out_);
   }
 
@@ -192,6 +194,7 @@ class ValueNumbering {
           uint32_t& value = number[root_of(static_cast<uint32_t>(leaf))];
           if (value == UINT32_MAX) add_value(value, shape);
           set_manual(value, leaf, id);
+          if (shape.has_dynamic_dims()) out_.is_foreign[value] = true;
           out_.shapes[leaf] = &shape;
           out_.value_of[leaf++] = value;
         };
@@ -229,6 +232,7 @@ class ValueNumbering {
   }
 
   Result<void> merge(InstructionId id, size_t leaf, const AxisSharding& said) {
+    HILO_DO(check_whole(*out_.shapes[leaf], said));
     const uint32_t number = out_.value_of[leaf];
     AxisSharding& value = out_.shardings[number];
     const bool is_first = !out_.said_by[number];
@@ -271,6 +275,18 @@ class ValueNumbering {
         to.unreduced = from.unreduced;
         to.unreduced_op = from.unreduced_op;
       }
+  }
+
+  // Those of which nothing is said may be one value with others.
+  Result<void> check_dynamic() const {
+    for (ComputationId computation : given_.computations)
+      for (InstructionId id : module_[computation].instructions)
+        for (size_t i = 0; !module_[id].removed && i < out_.leaf_count(id); ++i) {
+          const size_t leaf = out_.leaf(id, i);
+          if (auto whole = check_whole(*out_.shapes[leaf], out_.sharding_of(leaf)); !whole)
+            return fault_at(module_, id, std::move(whole).error());
+        }
+    return {};
   }
 
   // Who said what is given of an instruction.

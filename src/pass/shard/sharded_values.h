@@ -25,7 +25,8 @@ struct ShardedValues {
   std::vector<const Shape*> shapes;     // by leaf; the module's, as long as that gets no new ones
   std::vector<AxisSharding> shardings;  // by value
   std::vector<InstructionId> said_by;   // by value: who said what is given of it, or none
-  std::vector<bool> is_foreign;         // by value: over another mesh, so that nothing propagates
+  // By value: over another mesh, or with dynamic dimensions, so that nothing propagates.
+  std::vector<bool> is_foreign;
 
   size_t leaf(InstructionId id, size_t i) const { return first_leaf[id.value] + i; }
   size_t leaf_count(InstructionId id) const {

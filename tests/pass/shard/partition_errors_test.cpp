@@ -226,6 +226,42 @@ TEST(PartitionErrors, AxesThatOverlap) {
                "sharding-propagation");
 }
 
+// Along the dimension that is dynamic or along another one.
+TEST(PartitionErrors, DynamicDimensions) {
+  for (std::string_view tiles : {"[4,1]", "[1,4]"}) {
+    const std::string said = fmt::format("sharding={{devices={}<=[4]}}", tiles);
+    expect_errors({fmt::format(R"(
+  a = f32[<=16,8] parameter(0), {}
+  ROOT n = f32[<=16,8] negate(a)
+)",
+                               said),
+                   "a",
+                   3,
+                   {"dynamic dimensions is whole", "f32[<=16,8]", "axis_0"}});
+    expect_errors({fmt::format(R"(
+  a = f32[16,8] parameter(0)
+  s = s32[] parameter(1)
+  d = f32[<=16,8] set-dimension-size(a, s), dimensions={{0}}
+  n = f32[<=16,8] custom-call(d), custom_call_target="Sharding", {}
+  ROOT r = s32[] get-dimension-size(n), dimensions={{0}}
+)",
+                               said),
+                   "n",
+                   6,
+                   {"f32[<=16,8]"}});
+    expect_errors({fmt::format(R"(
+  a = f32[16,8] parameter(0), {0}
+  s = s32[] parameter(1)
+  d = f32[<=16,8] set-dimension-size(a, s), dimensions={{0}}
+  ROOT t = (f32[16,8], f32[<=16,8]) tuple(a, d), sharding={{{{replicated}}, {1}}}
+)",
+                               said, std::string_view(said).substr(9)),
+                   "t",
+                   6,
+                   {"f32[<=16,8]"}});
+  }
+}
+
 // Factors of a rule are those of dimensions, and have one size each.
 TEST(PartitionErrors, RulesOfFactorsThatDoNotExist) {
   const auto entry = [](std::string_view rule) {

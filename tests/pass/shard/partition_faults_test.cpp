@@ -251,6 +251,63 @@ ENTRY e {
   EXPECT_EQ(fault_of(module, 1, "spmd"), "");
 }
 
+// An array with dynamic dimensions is whole everywhere, beside others that are cut.
+void expect_right_dynamic(const std::string& entry, std::string_view bodies = "") {
+  const Module module = parsed("HloModule m, num_partitions=4\n" + combiners + std::string(bodies) +
+                               "ENTRY e {\n" + entry + "}\n");
+  for (std::string_view passes : {"spmd-partitioner", "sharding-propagation, spmd-partitioner"}) {
+    EXPECT_EQ(fault_of(module, 1, passes), "") << passes << print(module);
+    const auto after = partitioned(module, passes);
+    ASSERT_TRUE(after.has_value());
+    EXPECT_NE(print(*after).find("[<=16"), std::string::npos) << print(*after);
+  }
+}
+TEST(PartitionFaults, AnArrayWithDynamicDimensions) {
+  expect_right_dynamic(R"(
+    a = f32[16,8] parameter(0), sharding={devices=[1,4]<=[4]}
+    w = f32[8,12] parameter(1), sharding={devices=[1,4]<=[4]}
+    s = s32[] constant(5)
+    d = f32[<=16,8] set-dimension-size(a, s), dimensions={0}
+    n = f32[<=16,8] negate(d)
+    z = f32[] constant(0)
+    r = f32[8] reduce(n, z), dimensions={0}, to_apply=add
+    p = f32[<=16,12] dot(n, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    q = f32[12] reduce(p, z), dimensions={0}, to_apply=add, sharding={devices=[4]<=[4]}
+    g = s32[] get-dimension-size(p), dimensions={0}
+    ROOT t = (f32[8], f32[12], s32[]) tuple(r, q, g), sharding={{devices=[4]<=[4]}, {devices=[4]<=[4]}, {replicated}}
+  )");
+}
+TEST(PartitionFaults, ALoopThatCarriesDynamicDimensions) {
+  expect_right_dynamic(R"(
+    a = f32[16,8] parameter(0), sharding={devices=[4,1]<=[4]}
+    s = s32[] constant(11)
+    d = f32[<=16,8] set-dimension-size(a, s), dimensions={0}
+    i = s32[] constant(0)
+    t = (s32[], f32[<=16,8], f32[16,8]) tuple(i, d, a)
+    w = (s32[], f32[<=16,8], f32[16,8]) while(t), condition=condition, body=body
+    x = f32[<=16,8] get-tuple-element(w), index=1
+    y = f32[16,8] get-tuple-element(w), index=2
+    z = f32[] constant(0)
+    r = f32[8] reduce(x, z), dimensions={0}, to_apply=add, sharding={devices=[4]<=[4]}
+    ROOT u = (f32[8], f32[16,8]) tuple(r, y), sharding={{devices=[4]<=[4]}, {devices=[4,1]<=[4]}}
+  )",
+                       R"(
+condition { p = (s32[], f32[<=16,8], f32[16,8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(3)
+  ROOT l = pred[] compare(i, n), direction=LT }
+body { p = (s32[], f32[<=16,8], f32[16,8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[<=16,8] get-tuple-element(p), index=1
+  y = f32[16,8] get-tuple-element(p), index=2
+  o = s32[] constant(1)
+  j = s32[] add(i, o)
+  d = f32[<=16,8] add(x, x)
+  n = f32[16,8] negate(y)
+  ROOT t = (s32[], f32[<=16,8], f32[16,8]) tuple(j, d, n) }
+)");
+}
+
 // Padding of the array in the middle lies over rows of the one that stands on both sides of it.
 TEST(PartitionFaults, AnArrayTwiceAroundAnother) {
   const Module module = parsed(R"(
