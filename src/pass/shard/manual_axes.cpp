@@ -25,6 +25,7 @@ class ManualAxesFinder {
         for (ComputationId callee : module_.called(module_[id]))
           base_[callee.value] = out_.numbers_[id.value];
     }
+    HILO_DO(check_results());
     return std::move(out_);
   }
 
@@ -77,6 +78,7 @@ class ManualAxesFinder {
     const uint32_t base = base_[module_[id].computation.value];
     uint32_t number = base;
     bool is_neutral = module_[id].op != Op::Parameter;
+    HILO_DO(check_sides(id));
     for (InstructionId operand : module_.operands(id)) {
       number = joined(number, out_.numbers_[operand.value]);
       is_neutral &= is_neutral_[operand.value];
@@ -92,6 +94,62 @@ class ManualAxesFinder {
     out_.numbers_[id.value] = number;
     is_neutral_[id.value] = is_neutral;
     return {};
+  }
+
+  // Arrays meet in one region, or outside of all. Scalars, and what depends on constants alone, are
+  // the same on both sides of a border; results of the program stand beside each other.
+  Result<void> check_sides(InstructionId id) const {
+    if (module_[id].op == Op::Tuple && module_[module_.entry].root == id) return {};
+    InstructionId first;
+    for (InstructionId operand : module_.operands(id)) {
+      if (is_neutral_[operand.value] || !has_dims(module_.shape(operand))) continue;
+      if (!first) first = operand;
+      if (out_.numbers_[operand.value] != out_.numbers_[first.value])
+        return fail(ErrorKind::Structure,
+                    "expected a border of a manual region between '{}', {} with manual {}, and "
+                    "'{}', {} with manual {}",
+                    module_[first].name, said_of(first),
+                    list_text(*given_.mesh, out_.lists_[out_.numbers_[first.value]]),
+                    module_[operand].name, said_of(operand),
+                    list_text(*given_.mesh, out_.lists_[out_.numbers_[operand.value]]));
+    }
+    return {};
+  }
+  // Callers believe what the program says of its results.
+  Result<void> check_results() const {
+    const InstructionId root = module_[module_.entry].root;
+    if (module_[root].op != Op::Tuple) return check_result(root, root, 0);
+    size_t leaf = 0;
+    for (InstructionId operand : module_.operands(root)) {
+      HILO_DO(check_result(root, operand, leaf));
+      leaf += static_cast<size_t>(leaf_count(module_.shape(operand)));
+    }
+    return {};
+  }
+  Result<void> check_result(InstructionId root, InstructionId value, size_t leaf) const {
+    const AxisSharding* const said = given_.find(root, leaf);
+    const SubAxes& manual = out_.lists_[out_.numbers_[value.value]];
+    if (!said || !said->manual.empty() || manual.empty() || is_neutral_[value.value] ||
+        !has_dims(module_.shape(value)))
+      return {};
+    return fault_at(module_, root,
+                    fail(ErrorKind::Structure,
+                         "expected the end of a manual region between '{}' with manual {} and the "
+                         "program's result, {} {}",
+                         module_[value].name, list_text(*given_.mesh, manual),
+                         to_string_without_layout(module_.shape(value)), axes_text(*said))
+                        .error());
+  }
+  static bool has_dims(const Shape& shape) {
+    return !shape.dims.empty() || std::ranges::any_of(shape.elements, has_dims);
+  }
+  std::string said_of(InstructionId id) const {
+    const AxisSharding* const said = given_.find(id);
+    const auto& stated = module_.extra(module_[id]).sharding;
+    return fmt::format("{} {}", to_string_without_layout(module_.shape(id)),
+                       said     ? axes_text(*said)
+                       : stated ? print(*stated)
+                                : "of no sharding");
   }
 
   uint32_t begun_axes(InstructionId id) {

@@ -102,7 +102,8 @@ Result<void> Partitioner::find_manual_axes() {
   for (ComputationId computation : given.computations)
     for (InstructionId id : module()[computation].instructions) {
       HILO_TRY(const auto leaves, stated(id));
-      if (std::ranges::any_of(leaves, [](const auto& leaf) { return !leaf->manual.empty(); }))
+      if (id == module()[module().entry].root ||
+          std::ranges::any_of(leaves, [](const auto& leaf) { return !leaf->manual.empty(); }))
         given.of[id].assign(leaves.begin(), leaves.end());
     }
   HILO_TRY(manual_axes_, hilo::find_manual_axes(module(), given));

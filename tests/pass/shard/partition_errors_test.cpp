@@ -226,6 +226,41 @@ TEST(PartitionErrors, AxesThatOverlap) {
                "sharding-propagation");
 }
 
+TEST(PartitionErrors, ArraysOfBothSidesOfABorder) {
+  expect_errors({R"(
+  a = f32[16] parameter(0), sharding={devices=[4]<=[4]}
+  c = f32[16] custom-call(a), custom_call_target="Sharding", sharding={devices=[4]<=[4]}
+  m = f32[4] custom-call(c), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  b = f32[4] parameter(1), sharding={replicated}
+  ROOT r = f32[4] add(m, b)
+)",
+                 "r",
+                 7,
+                 {"expected a border of a manual region between 'm', f32[4]", "'b', f32[4] ",
+                  " with manual {}"}});
+  expect_errors({R"(
+  a = f32[8,8] parameter(0), sharding={manual}
+  w = f32[8,4] parameter(1), sharding={replicated}
+  ROOT p = f32[8,4] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+)",
+                 "p",
+                 5,
+                 {"expected a border of a manual region between 'a'", "and 'w'"}});
+}
+
+TEST(PartitionErrors, ARegionThatDoesNotEnd) {
+  expect_errors({R"(
+  a = f32[16] parameter(0), sharding={devices=[4]<=[4]}
+  c = f32[16] custom-call(a), custom_call_target="Sharding", sharding={devices=[4]<=[4]}
+  m = f32[4] custom-call(c), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  n = f32[4] negate(m), sharding={manual}
+  ROOT r = (f32[16], f32[4]) tuple(a, n), sharding={{replicated}, {replicated}}
+)",
+                 "r",
+                 7,
+                 {"expected the end of a manual region between 'n'", "f32[4] [{}]"}});
+}
+
 // Along the dimension that is dynamic or along another one.
 TEST(PartitionErrors, DynamicDimensions) {
   for (std::string_view tiles : {"[4,1]", "[1,4]"}) {
