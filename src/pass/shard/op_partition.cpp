@@ -93,9 +93,12 @@ std::span<const SharedSharding> ends_at(const LocalForm& form,
 }  // namespace
 
 bool OpPartition::has_dynamic_dims() {
-  const auto is_dynamic = [](const GlobalShape& leaf) { return leaf->has_dynamic_dims(); };
-  return std::ranges::any_of(leaves(), is_dynamic) ||
-         std::ranges::any_of(operand_leaves(), is_dynamic, &Shard::shape);
+  for (const GlobalShape& leaf : leaves())
+    if (leaf->has_dynamic_dims()) return true;
+  for (size_t i = 0; i < operand_count(); ++i)
+    for (const Shard& leaf : operand_shards(i))
+      if (leaf.shape->has_dynamic_dims()) return true;
+  return false;
 }
 
 Result<Shards> OpPartition::by_cheapest(std::span<const LocalForm> forms) {
