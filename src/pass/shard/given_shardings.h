@@ -60,6 +60,8 @@ SharedMesh mesh_of_tiles(const Module& module, int64_t devices);
 InstructionId copy_for_users(Editor& editor, GivenShardings& given, InstructionId value);
 InstructionId add_copy(Editor& editor, GivenShardings& given, InstructionId like,
                        InstructionId operand);
+// Structure where one that names a single device names none of so many.
+Result<void> check_single_devices(std::span<const AxisSharding> shardings, int64_t devices);
 // Of the leaves of an instruction that states a sharding; errors show it.
 Result<std::vector<AxisSharding>> stated_shardings(const Module& module, InstructionId id,
                                                    const SharedMesh& mesh);

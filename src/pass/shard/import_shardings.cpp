@@ -14,8 +14,20 @@ Result<std::vector<AxisSharding>> stated_shardings(const Module& module, Instruc
                                                    const SharedMesh& mesh) {
   const Sharding& stated = *module.extra(module[id]).sharding;
   auto out = axis_shardings(stated, module.shape(id), mesh);
-  if (!out) out.error().message += ": " + print(stated);
-  return out;
+  Result<void> sound;
+  if (!out) sound = std::unexpected(out.error());
+  else sound = check_single_devices(*out, module.header.num_partitions);
+  if (sound) return out;
+  sound.error().message += ": " + print(stated);
+  return std::unexpected(std::move(sound).error());
+}
+
+Result<void> check_single_devices(std::span<const AxisSharding> shardings, int64_t devices) {
+  for (const AxisSharding& sharding : shardings)
+    if (is_single_device(*sharding.mesh) && sharding.mesh->device_ids[0] >= devices)
+      return fail(ErrorKind::Structure, "expected devices from 0 to {} in a sharding, found {}",
+                  devices - 1, sharding.mesh->device_ids[0]);
+  return {};
 }
 
 bool is_call_of(const Module& module, InstructionId id, std::string_view target) {

@@ -93,6 +93,7 @@ class ShardyImport {
     for (AxisSharding& sharding : shardings)  // what is said without axes holds on any mesh
       if (says_nothing(*sharding.mesh)) sharding.mesh = given_.mesh;
       else sharding = over_mesh(sharding, given_.mesh);
+    HILO_DO(check_single_devices(shardings, module_.header.num_partitions));
     known_.emplace(text, shardings);
     return shardings;
   }

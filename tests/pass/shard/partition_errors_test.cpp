@@ -47,6 +47,16 @@ TEST(PartitionErrors, MoreTilesThanDevices) {
                  {"over 4 devices", "found 8", "{devices=[8]<=[8]}"}});
 }
 
+TEST(PartitionErrors, ADeviceThatThereIsNot) {
+  expect_errors({R"(
+  a = f32[16] parameter(0), sharding={maximal device=4}
+  ROOT r = f32[16] add(a, a)
+)",
+                 "a",
+                 3,
+                 {"expected devices from 0 to 3", "found 4", "{maximal device=4}"}});
+}
+
 TEST(PartitionErrors, AGroupOfArraysThatCannotBeAlike) {
   const std::string_view group =
       "custom_call_target=\"xla.sdy.ShardingGroup\", custom_call_has_side_effect=true, "
