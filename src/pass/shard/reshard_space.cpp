@@ -164,8 +164,11 @@ Dims ReshardSpace::tile_numbers(std::span<const Atom> list) const {
   Dims out(static_cast<size_t>(devices_), 0);
   for (Atom atom : list) {
     const int64_t size = this->size(atom), stride = this->stride(atom);
-    for (int64_t position = 0; position < devices_; ++position)
-      out[position] = out[position] * size + position / stride % size;
+    for (int64_t first = 0, number = 0; first < devices_; first += stride, ++number) {
+      if (number == size) number = 0;
+      for (int64_t position = first; position < first + stride; ++position)
+        out[position] = out[position] * size + number;
+    }
   }
   return out;
 }
