@@ -8,63 +8,74 @@ namespace {
 
 std::string lines_of(const std::vector<SharedFact>& facts) {
   std::string out;
-  for (const SharedFact& fact : facts) out += fact.name + '\t' + fact.value + '\n';
+  for (const SharedFact& fact : facts)
+    out += fmt::format("{}\t{}\t{}\n", fact.name, fact.value, fact.owner);
+  return out;
+}
+
+// The text up to a sign, which is taken from `text` with it.
+std::string take_until(std::string_view& text, char sign) {
+  const size_t end = std::min(text.find(sign), text.size());
+  std::string out(text.substr(0, end));
+  text.remove_prefix(std::min(text.size(), end + 1));
   return out;
 }
 
 std::vector<SharedFact> facts_of(std::string_view lines) {
   std::vector<SharedFact> out;
   while (!lines.empty()) {
-    const std::string_view line = lines.substr(0, lines.find('\n'));
-    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
-    const size_t tab = std::min(line.find('\t'), line.size());
-    out.push_back({std::string(line.substr(0, tab)),
-                   std::string(line.substr(std::min(line.size(), tab + 1)))});
+    const std::string line = take_until(lines, '\n');
+    std::string_view rest = line;
+    SharedFact& fact = out.emplace_back();
+    for (std::string* field : {&fact.name, &fact.value, &fact.owner})
+      *field = take_until(rest, '\t');
   }
   return out;
 }
 
-std::string value_of(const std::vector<SharedFact>& facts, const std::string& name) {
-  const auto found = std::ranges::find(facts, name, &SharedFact::name);
-  return found == facts.end() ? "none" : found->value;
-}
-
-// What few of the ranks have otherwise than most, or than the first rank where none are more; ""
-// where all agree. told: by each of the ranks.
-std::string difference(std::span<const int> ranks,
-                       const std::vector<std::vector<SharedFact>>& told) {
-  for (const SharedFact& fact : told[0]) {
-    std::map<std::string, std::vector<int>> having;
-    for (size_t i = 0; i < told.size(); ++i)
-      having[value_of(told[i], fact.name)].push_back(ranks[i]);
-    if (having.size() == 1) continue;
-    const std::string* common = &fact.value;
-    for (const auto& [value, those] : having)
-      if (those.size() > having[*common].size()) common = &value;
-    for (const auto& [value, those] : having)
-      if (value != *common)
-        return fmt::format("rank {} has another {} than rank {}: {}, not {}", those[0], fact.name,
-                           having[*common][0], value, *common);
+void add_facts(std::vector<SharedFact>& to, std::vector<SharedFact> facts, int rank) {
+  for (SharedFact& fact : facts) {
+    if (fact.owner.empty()) fact.owner = fmt::format("rank {}", rank);
+    to.push_back(std::move(fact));
   }
-  return "";
 }
 
 // What the first of the ranks finds, and has told the others.
 Result<std::string> judge(Communicator& communicator, std::span<const int> ranks,
                           const MessageTag& tag, const std::vector<SharedFact>& facts,
                           const std::atomic<bool>* interrupt) {
-  std::vector<std::vector<SharedFact>> told = {facts};
+  std::vector<SharedFact> told;
+  add_facts(told, facts, ranks[0]);
   for (const int rank : ranks.subspan(1)) {
     const std::string text = fmt::format("for rank {} to tell what it runs", rank);
     HILO_TRY(const Message said, communicator.receive(rank, tag, {nullptr, interrupt, text}));
-    told.push_back(facts_of(said.head));
+    add_facts(told, facts_of(said.head), rank);
   }
-  const std::string out = difference(ranks, told);
+  const std::string out = difference(told);
   for (const int rank : ranks.subspan(1)) communicator.send(rank, tag, {out, {}});
   return out;
 }
 
 }  // namespace
+
+std::string difference(std::span<const SharedFact> facts) {
+  std::map<std::string_view, std::vector<const SharedFact*>> by_name;
+  for (const SharedFact& fact : facts) by_name[fact.name].push_back(&fact);
+  for (const SharedFact& fact : facts) {
+    const std::vector<const SharedFact*>& same = by_name[fact.name];
+    std::map<std::string_view, int64_t> owners;
+    for (const SharedFact* one : same) ++owners[one->value];
+    if (owners.size() == 1) continue;
+    const SharedFact* common = &fact;
+    for (const SharedFact* one : same)
+      if (owners[one->value] > owners[common->value]) common = one;
+    for (const SharedFact* one : same)
+      if (one->value != common->value)
+        return fmt::format("{} has another {} than {}: {}, not {}", one->owner, fact.name,
+                           common->owner, one->value, common->value);
+  }
+  return "";
+}
 
 // Fowler, Noll and Vo's 1a over words, from two starts.
 std::string fingerprint(std::span<const std::byte> bytes) {

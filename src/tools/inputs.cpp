@@ -116,15 +116,45 @@ std::vector<ParameterLeaf> parameter_leaves(const Module& module) {
   const auto& parameters = module[module.entry].parameters;
   for (size_t p = 0; p < parameters.size(); ++p) {
     const Instruction& parameter = module[parameters[p]];
-    const auto& sharding = module.extra(parameter).sharding;
-    const bool replicated = sharding && sharding->kind == Sharding::Kind::Replicated;
+    const Sharding* const sharding = module.extra(parameter).sharding.get();
+    const bool is_tuple = sharding && sharding->kind == Sharding::Kind::Tuple;
+    size_t number = 0;
     for_each_leaf(module.shape(parameter), [&](const Shape& leaf, std::span<const int64_t> index) {
       std::string name(parameter.name);
       for (size_t i = 0; i < index.size(); ++i)
         name += fmt::format("{}{}", i ? "," : "{", index[i]);
       if (!index.empty()) name += "}";
-      out.push_back({static_cast<int64_t>(p), name, leaf, replicated});
+      const Sharding* own = sharding;
+      if (is_tuple)
+        own = number < sharding->elements.size() ? &sharding->elements[number] : nullptr;
+      ++number;
+      out.push_back({static_cast<int64_t>(p), name, leaf, own});
     });
+  }
+  return out;
+}
+
+// Shardings are over the partitions of one replica, or over all devices where none are named.
+Dims first_holders(const Module& module, const ParameterLeaf& leaf, int64_t devices) {
+  Dims out(static_cast<size_t>(devices));
+  std::iota(out.begin(), out.end(), 0);
+  const int64_t named = module.header.num_partitions, partitions = named > 1 ? named : devices;
+  if (!leaf.sharding || leaf.sharding->kind == Sharding::Kind::Unknown || !leaf.shape.is_array() ||
+      devices % partitions != 0)
+    return out;
+  const auto sharding =
+      axis_sharding(*leaf.sharding, leaf.shape.dims.size(), flat_mesh(partitions));
+  if (!sharding || is_single_device(*sharding->mesh) || mesh_size(*sharding->mesh) != partitions)
+    return out;
+  SubAxes apart = sharding->axes();
+  for (const SubAxes& more : {sharding->unreduced, sharding->manual})
+    apart.insert(apart.end(), more.begin(), more.end());
+  const Mesh& mesh = *sharding->mesh;
+  const SubAxes along = axes_outside(mesh, split_mesh(mesh, apart), apart);
+  for (const Dims& group : device_groups(mesh, along)) {
+    const int64_t first = *std::ranges::min_element(group);
+    for (int64_t replica = 0; replica < devices; replica += partitions)
+      for (const int64_t device : group) out[replica + device] = replica + first;
   }
   return out;
 }
@@ -209,6 +239,8 @@ Result<Inputs> make_inputs(const Module& module, std::span<const int64_t> local,
   if (!options.file.empty()) {
     HILO_TRY(file, ArrayFile::open(options.file));
   }
+  std::vector<Dims> first;
+  for (const ParameterLeaf& leaf : leaves) first.push_back(first_holders(module, leaf, devices));
   Inputs out;
   for (const int64_t device : local) {
     std::vector<Literal> values;
@@ -221,10 +253,7 @@ Result<Inputs> make_inputs(const Module& module, std::span<const int64_t> local,
           return fail(ErrorKind::Input, "{}",
                       missing_message(module, leaves[i], number, device, options.file));
       }
-      // A replicated parameter is one value, shared by the devices.
-      if (!value && device > 0 && leaves[i].replicated)
-        value = random_input(leaves[i].shape, options.seed, number, 0);
-      if (!value) value = random_input(leaves[i].shape, options.seed, number, device);
+      if (!value) value = random_input(leaves[i].shape, options.seed, number, first[i][device]);
       values.push_back(std::move(*value));
     }
     std::span<Literal> rest = values;

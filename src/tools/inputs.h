@@ -18,9 +18,12 @@ struct ParameterLeaf {
   int64_t parameter;
   std::string name;  // "p0" or "p0{1}"
   Shape shape;
-  bool replicated;  // every device is given the same random value
+  const Sharding* sharding;  // in the module; null: none
 };
 std::vector<ParameterLeaf> parameter_leaves(const Module& module);
+// By device, of so many that run what is already the program of one: the first device whose tile of
+// the parameter is the same by the sharding, and so whose value is. A device alone is its own.
+Dims first_holders(const Module& module, const ParameterLeaf& leaf, int64_t devices);
 
 // Whether an inputs file gives values for each device; nothing known without a file.
 Result<std::optional<bool>> has_device_inputs(const std::string& file);

@@ -220,7 +220,7 @@ Result<Ran> run_compiled(const Module& module, const RunOptions& options,
   if (!session.json && !session.quiet) fmt::print(stderr, "{}", report_text(executable));
   HILO_DO(check_memory(executable.report().run_bytes, eval.memory_limit));
   HILO_TRY(Inputs inputs, inputs_of_run(module, options, eval, given, session));
-  HILO_DO(compare_runs(processes, module, inputs, &executable.module(), eval.interrupt));
+  HILO_DO(compare_runs(processes, module, inputs, &executable.module(), eval));
   out.times.inputs += laps.lap();
   hilo::RunOptions running = {.interrupt = eval.interrupt};
   std::optional<Profile> profile;
@@ -276,7 +276,7 @@ Result<Ran> run_module(const Module& module, const RunOptions& options, std::opt
   Ran out;
   Laps laps;
   HILO_TRY(Inputs inputs, inputs_of_run(module, options, eval, given, session));
-  HILO_DO(compare_runs(processes, module, inputs, nullptr, eval.interrupt));
+  HILO_DO(compare_runs(processes, module, inputs, nullptr, eval));
   for (auto& parameters : inputs.devices)
     for (Literal& value : parameters) value = to_held(value, eval.ideal_floats);
   out.times.inputs = laps.lap();

@@ -29,6 +29,38 @@ std::string fingerprint_of_leaf(std::span<const Literal> parameters, int64_t num
   return out;
 }
 
+std::string text_of(Sharding sharding) {
+  sharding.metadata.clear();
+  return print(sharding);
+}
+
+// Of each parameter that several devices hold: what each device of this process was given.
+Result<void> add_copies(std::vector<SharedFact>& facts, const Module& module, const Inputs& inputs,
+                        const EvalOptions& eval) {
+  const bool is_whole = find_partitioning(module, eval) == Partitioning::Unpartitioned;
+  HILO_TRY(const std::vector<int64_t> local, local_devices(module, eval));
+  const std::vector<ParameterLeaf> leaves = parameter_leaves(module);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const auto number = static_cast<int64_t>(i);
+    for (size_t at = 0; is_whole && at < local.size(); ++at)  // several ranks may run one program
+      facts.push_back({fmt::format("value of parameter {} ({}) on device {}", leaves[i].parameter,
+                                   leaves[i].name, local[at]),
+                       fingerprint_of_leaf(inputs.devices[at], number)});
+    if (is_whole) continue;
+    const Dims first = first_holders(module, leaves[i], device_count(module, eval));
+    std::vector<int64_t> holders(first.size());
+    for (const int64_t device : first) ++holders[device];
+    for (size_t at = 0; at < local.size(); ++at)
+      if (const int64_t holder = first[local[at]]; holders[holder] > 1)
+        facts.push_back(
+            {fmt::format("value of parameter {} ({}), which {} makes the same as on "
+                         "device {},",
+                         leaves[i].parameter, leaves[i].name, text_of(*leaves[i].sharding), holder),
+             fingerprint_of_leaf(inputs.devices[at], number), fmt::format("device {}", local[at])});
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> prepare_rank(const RunProcesses& processes, RunOptions& options, Session& session) {
@@ -73,16 +105,13 @@ Result<void> compare_programs(RunProcesses& processes, const Module& module,
 }
 
 Result<void> compare_runs(RunProcesses& processes, const Module& module, const Inputs& inputs,
-                          const Module* compiled, const std::atomic<bool>* interrupt) {
-  if (!processes.are_several()) return {};
+                          const Module* compiled, const EvalOptions& eval) {
   std::vector<SharedFact> facts;
-  if (compiled) facts.push_back({"compiled program", fingerprint(print(*compiled))});
-  const std::vector<ParameterLeaf> leaves = parameter_leaves(module);
-  for (size_t i = 0; i < leaves.size(); ++i)
-    if (leaves[i].replicated && !inputs.devices.empty())
-      facts.push_back({fmt::format("value of the replicated parameter {}", leaves[i].name),
-                       fingerprint_of_leaf(inputs.devices[0], static_cast<int64_t>(i))});
-  return processes.compare(facts, interrupt);
+  if (compiled && processes.are_several())
+    facts.push_back({"compiled program", fingerprint(print(*compiled))});
+  if (processes.are_several() || find_partitioning(module, eval) == Partitioning::Partitioned)
+    HILO_DO(add_copies(facts, module, inputs, eval));
+  return processes.compare(facts, eval.interrupt);
 }
 
 }  // namespace hilo::tools

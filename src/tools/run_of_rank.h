@@ -16,9 +16,9 @@ void end_rank(RunProcesses& processes, Session& session);
 // Input where ranks differ in the version, the module or the options that change values.
 Result<void> compare_programs(RunProcesses& processes, const Module& module,
                               const RunOptions& options, const std::atomic<bool>* interrupt);
-// Input where they differ in what was compiled (null: it is evaluated), or in a parameter that is
-// replicated over all devices.
+// Input where ranks differ in what was compiled (null: it is evaluated), or devices, of one process
+// or of several, in bytes of a parameter that its sharding says are the same on them.
 Result<void> compare_runs(RunProcesses& processes, const Module& module, const Inputs& inputs,
-                          const Module* compiled, const std::atomic<bool>* interrupt);
+                          const Module* compiled, const EvalOptions& eval);
 
 }  // namespace hilo::tools

@@ -48,7 +48,10 @@ Processes RunProcesses::processes() const {
 
 Result<void> RunProcesses::compare(const std::vector<SharedFact>& facts,
                                    const std::atomic<bool>* interrupt) {
-  if (!job_) return {};
+  if (!job_) {
+    const std::string found = difference(facts);
+    return found.empty() ? Result<void>() : hilo::fail(ErrorKind::Input, "{}", found);
+  }
   std::vector<int> ranks(static_cast<size_t>(size()));
   std::iota(ranks.begin(), ranks.end(), 0);
   return compare_facts(*job_->communicator, ranks, tag_of(Facts), facts, interrupt);

@@ -26,8 +26,8 @@ class RunProcesses {
   int size() const;
   bool is_first() const { return rank() == 0; }
   Processes processes() const;
-  // Input where they are not the same, on all ranks, naming the one that differs. `interrupt`: as
-  // in EvalOptions.
+  // Input where facts of one name are not the same, on all ranks, naming who differs; of one
+  // process too, where they have owners. `interrupt`: as in EvalOptions.
   Result<void> compare(const std::vector<SharedFact>& facts, const std::atomic<bool>* interrupt);
   void fail(const Error& error);  // all others end, with this error
 

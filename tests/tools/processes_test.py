@@ -125,7 +125,14 @@ class Processes(Folder):
                 file.writestr("in_0.npy", arrays(saved)["out_0.npy"])
             files.append(renamed)
         done = end(start(2, lambda rank: [module, "--partitioned", "--inputs", files[rank]]))
-        self.expect_everywhere(done, ["rank 1 has another value of the replicated parameter a"])
+        self.expect_everywhere(done, ["device 1 has another value of parameter 0 (a), which {replicated} "
+                                      "makes the same as on device 0, than device 0"])
+
+    def test_a_rank_whose_devices_differ_is_told_like_others(self):
+        module = self.write("same.hlo", REPLICATED.replace("num_partitions=2", "num_partitions=4"))
+        inputs = "--input=a=4xf32=1", "--input=a@3=4xf32=2"
+        done = end(start(2, lambda rank: [module, "--partitioned", *inputs]))
+        self.expect_everywhere(done, ["device 3 has another value of parameter 0 (a)", "than device 0"])
 
     def test_a_rank_that_fails_ends_all(self):
         module = self.write("sums.hlo", SUMS)

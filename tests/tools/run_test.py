@@ -192,6 +192,26 @@ class Inputs(Folder):
             done = hilo("run", "-", "--only=g", *inputs, text=PARTITIONED)
             self.assertIn("out_0_dev0 f32[8] = -1 -1 -1 -1 -2 -2 -2 -2\n", done.stdout, done.stderr)
 
+    def test_copies_on_several_devices_are_the_same(self):
+        nan = "nan"
+        for sharding, given, words in (
+                ("{replicated}", (1, 1, 2, 1), "device 2 has another value of parameter 0 (a), which {replicated} "
+                 "makes the same as on device 0, than device 0"),
+                ("{devices=[2,2]<=[2,2]T(1,0) last_tile_dim_replicate}", (1, 2, 1, 3),
+                 "device 3 has another value of parameter 0 (a), which {devices=[2,2]<=[2,2]T(1,0) "
+                 "last_tile_dim_replicate} makes the same as on device 1, than device 1"),
+                ("{devices=[2,2]<=[2,2]T(1,0) last_tile_dim_replicate}", (1, 2, 1, 2), ""),
+                ("{replicated}", (nan, nan, nan, nan), ""), ("{devices=[4]<=[4]}", (1, 2, 3, 4), "")):
+            text = (f"HloModule same, num_partitions=4\nENTRY e {{ a = f32[4] parameter(0), sharding={sharding}\n"
+                    "  ROOT r = f32[4] negate(a) }\n")
+            inputs = [f"--input=a@{device}=4xf32={value}" for device, value in enumerate(given)]
+            for device in "eval", "cpu":
+                done = hilo("run", "-", f"--device={device}", "--partitioned", *inputs, text=text)
+                self.assertEqual(done.returncode, 1 if words else 0, done.stderr)
+                self.assertIn(words, done.stderr)
+                random = hilo("run", "-", f"--device={device}", "--partitioned", text=text)
+                self.assertEqual(random.returncode, 0, random.stderr)
+
     def test_arrays_for_nobody(self):
         module, saved = self.write("add.hlo", ADD), os.path.join(self.folder, "out.npz")
         hilo("run", "-", "--save", saved, text="HloModule i\nENTRY e { ROOT t = (f32[4], f32[4]) tuple("
