@@ -5,6 +5,7 @@
 #include "report/report.h"
 #include "tools/array_file.h"
 #include "tools/choose_device.h"
+#include "tools/device_inputs.h"
 #include "tools/gathered_outputs.h"
 #include "tools/in_plan.h"
 #include "tools/inputs.h"
@@ -42,45 +43,6 @@ Result<EvalOptions> eval_options(const RunOptions& options) {
   HILO_TRY(out.memory_limit, parse_bytes(options.memory_limit));
   HILO_TRY(out.custom_calls, load_custom_calls(options.custom_calls));
   return out;
-}
-
-// One device's values for each device, or global values, settle what the module leaves open.
-Result<void> settle_partitioning(const RunOptions& options, const Module& module,
-                                 EvalOptions& eval) {
-  if (eval.partitioning != Partitioning::Detect) return {};
-  HILO_TRY(std::optional<bool> per_device, has_device_inputs(options.inputs.file));
-  const int64_t named = module.header.num_partitions * module.header.replica_count;
-  if (per_device && *per_device) eval.partitioning = Partitioning::Partitioned;
-  else if (per_device && named > 1 && !module.header.is_scheduled && !options.inputs.file.empty())
-    eval.partitioning = Partitioning::Unpartitioned;
-  return {};
-}
-
-// Whether inputs of each device have the shapes of the parameters: then these are of one device,
-// unless a value in between is sharded, or a mesh is named.
-bool are_of_one_device(const Module& module, const std::vector<Shape>& inputs) {
-  const std::vector<ParameterLeaf> leaves = parameter_leaves(module);
-  for (size_t i = 0; i < leaves.size() && i < inputs.size(); ++i)
-    if (inputs[i].dims != leaves[i].shape.dims) return false;
-  if (module.header.frontend_attributes.contains("xla.sdy.meshes")) return false;
-  for (uint32_t id = 0; id < module.instructions.size(); ++id) {
-    const Instruction& instruction = module.instructions[id];
-    const bool is_boundary =
-        instruction.op == Op::Parameter || module[module.entry].root == InstructionId{id};
-    if (!instruction.removed && !is_boundary && module.extra(instruction).sharding) return false;
-  }
-  return true;
-}
-
-// A program of whole arrays is partitioned where each device has inputs of its own.
-Result<void> partition_for_inputs(const RunOptions& options, Module& module) {
-  if (options.partitioned || options.unpartitioned || module.header.num_partitions <= 1) return {};
-  if (find_partitioning(module, {}) == Partitioning::Partitioned) return {};
-  HILO_TRY(const std::optional<bool> per_device, has_device_inputs(options.inputs.file));
-  if (!per_device || !*per_device) return {};
-  HILO_TRY(const std::vector<Shape> shapes, shapes_of_inputs(options.inputs));
-  if (!are_of_one_device(module, shapes)) HILO_DO(partition(module));
-  return {};
 }
 
 void show_comparisons(const std::vector<LeafComparison>& comparisons, const Tolerance& tolerance) {

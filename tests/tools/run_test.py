@@ -34,6 +34,12 @@ ENTRY main {
   ROOT r = f32[8] negate(g)
 }
 """
+WHOLE = """HloModule whole, num_partitions=2
+ENTRY e {
+  a = f32[4] parameter(0), sharding={replicated}
+  ROOT r = f32[4] negate(a), sharding={devices=[2]<=[2]}
+}
+"""
 MARKER = """HloModule marker
 ENTRY e {
   p = f32[2]{0} parameter(0)
@@ -191,6 +197,15 @@ class Inputs(Folder):
         for inputs in given, given[::-1]:
             done = hilo("run", "-", "--only=g", *inputs, text=PARTITIONED)
             self.assertIn("out_0_dev0 f32[8] = -1 -1 -1 -1 -2 -2 -2 -2\n", done.stdout, done.stderr)
+
+    def test_arrays_of_each_device_are_tiles(self):
+        array = os.path.join(self.folder, "array.npz")
+        with zipfile.ZipFile(array, "w") as file:
+            for device in range(2):
+                file.writestr(f"in_0_dev{device}.npy", npy([1, 2, 3, 4]))
+        module = self.write("whole.hlo", WHOLE)  # shapes cannot tell: the parameter is whole on each
+        done = hilo("run", module, "--inputs", array)
+        self.assertIn("out_0_dev0 f32[2] = -1 -2\nout_0_dev1 f32[2] = -3 -4\n", done.stdout, done.stderr)
 
     def test_copies_on_several_devices_are_the_same(self):
         nan = "nan"
