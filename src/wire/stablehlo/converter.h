@@ -162,6 +162,7 @@ class Converter {
                                      const Shape& shape);
   Result<InstructionId> with_result_sharding(Scope& scope, const Operation& function, size_t index,
                                              InstructionId value);
+  Result<void> say_result_shardings(const Operation& function, const Function& made);
   Result<void> read_argument_attributes(const Operation& function, size_t results);
   void order_computations();
   Result<void> convert_operation(Scope& scope, const Operation& operation);

@@ -156,6 +156,33 @@ Result<InstructionId> Converter::with_result_sharding(Scope& scope, const Operat
                 origins.of(function.location));
 }
 
+// What mhlo.sharding says of results stands on the entry's tuple too, where GSPMD looks for it.
+// Results of which nothing is said are whole, as callers take them.
+Result<void> Converter::say_result_shardings(const Operation& function, const Function& made) {
+  const InstructionId root = module[made.computation].root;
+  if (made.results < 2) return {};
+  Sharding tuple;
+  tuple.kind = Sharding::Kind::Tuple;
+  bool is_said = false;
+  for (size_t i = 0; i < made.results; ++i) {
+    SaidSharding said;
+    if (const Attribute* attributes = attributes_of(program, function, "res_attrs", i)) {
+      HILO_TRY(auto found, sharding_in(*attributes));
+      if (found && !found->per_value.empty()) return {};  // of Shardy, on the marker alone
+      is_said = is_said || found;
+      if (found) said = *std::move(found);
+    }
+    if (said.tiles.kind == Sharding::Kind::Tuple)
+      std::ranges::move(said.tiles.elements, std::back_inserter(tuple.elements));
+    else
+      tuple.elements.insert(tuple.elements.end(), leaf_count(module.shape(module.operand(root, i))),
+                            said.tiles);
+  }
+  if (is_said)
+    module.mutable_extra(root).sharding = std::make_shared<const Sharding>(std::move(tuple));
+  return {};
+}
+
 Result<Converter::Function> Converter::convert_function(const FunctionInfo& info,
                                                         const std::string& name,
                                                         std::span<const Shape> shapes,
@@ -272,6 +299,7 @@ Result<void> Converter::convert_main(FunctionInfo& info) {
   }
   HILO_TRY(const Function main, convert_function(info, "main", shapes, {}));
   module.entry = main.computation;
+  HILO_DO(say_result_shardings(function, main));
   return read_argument_attributes(function, main.results);
 }
 
