@@ -67,10 +67,10 @@ bool parse_iota(Lexer& lexer, IotaDevices& out) {
 bool check_device_count(Lexer& lexer, const char* at, const Dims& reshape, const Dims& dims) {
   const int64_t a = element_count(std::span<const int64_t>(reshape));
   const int64_t b = element_count(std::span<const int64_t>(dims));
+  if (std::max(a, b) > max_devices)  // or a product that overflows
+    return lexer.fail_at(at, ErrorKind::Limit, fmt::format("more than {} devices", max_devices));
   if (a != b)
     return lexer.fail_at(at, ErrorKind::Shape, fmt::format("{} devices made from {}", a, b));
-  if (a > max_devices)
-    return lexer.fail_at(at, ErrorKind::Limit, fmt::format("more than {} devices", max_devices));
   return true;
 }
 

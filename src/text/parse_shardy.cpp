@@ -128,7 +128,9 @@ class ShardyParser {
       MeshAxis axis;
       HILO_TRY(axis.name, quoted());
       HILO_DO(expect("="));
+      const bool is_negative = accept("-");  // which no mesh is: make_mesh says so
       HILO_TRY(axis.size, number());
+      if (is_negative) axis.size = -axis.size;
       out.axes.push_back(std::move(axis));
       accept(",");
     }
