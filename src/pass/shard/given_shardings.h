@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "pass/shard/propagation_step.h"
+#include "pass/shard/quoted_sharding.h"
 #include "rewrite/rewrite.h"
 #include "text/text.h"
 
@@ -65,6 +66,9 @@ Result<void> check_single_devices(std::span<const AxisSharding> shardings, int64
 // Of the leaves of an instruction that states a sharding; errors show it.
 Result<std::vector<AxisSharding>> stated_shardings(const Module& module, InstructionId id,
                                                    const SharedMesh& mesh);
+// Those of the header, none where it names none; errors stand at the attribute.
+Result<ShardyMeshes> named_meshes(const Module& module);
+std::unexpected<Error> fault_at_meshes(const Module& module, Error error);
 std::unexpected<Error> fault_at(const Module& module, InstructionId id, Error error);
 bool is_call_of(const Module& module, InstructionId id, std::string_view target);
 std::vector<Shape> leaf_shapes(const Shape& shape);  // in order

@@ -4,10 +4,34 @@
 #include "pass/shard/given_shardings.h"
 
 namespace hilo {
+namespace {
+
+constexpr std::string_view meshes_attribute = "xla.sdy.meshes";
+
+}  // namespace
 
 std::unexpected<Error> fault_at(const Module& module, InstructionId id, Error error) {
   error.place = module.place(id);
   return std::unexpected(std::move(error));
+}
+
+std::unexpected<Error> fault_at_meshes(const Module& module, Error error) {
+  error.place = {};
+  error.place.file = module.file;
+  const size_t at = module.source.find(meshes_attribute);
+  if (at == std::string_view::npos) return std::unexpected(std::move(error));
+  const std::string_view before = module.source.substr(0, at);
+  error.place.line = 1 + std::ranges::count(before, '\n');
+  error.place.column = static_cast<int64_t>(at - (before.rfind('\n') + 1)) + 1;
+  return std::unexpected(std::move(error));
+}
+
+Result<ShardyMeshes> named_meshes(const Module& module) {
+  const auto named = module.header.frontend_attributes.find(std::string(meshes_attribute));
+  if (named == module.header.frontend_attributes.end()) return ShardyMeshes();
+  auto meshes = parse_shardy_meshes(named->second.text);
+  if (!meshes) return fault_at_meshes(module, std::move(meshes).error());
+  return meshes;
 }
 
 Result<std::vector<AxisSharding>> stated_shardings(const Module& module, InstructionId id,
@@ -18,7 +42,7 @@ Result<std::vector<AxisSharding>> stated_shardings(const Module& module, Instruc
   if (!out) sound = std::unexpected(out.error());
   else sound = check_single_devices(*out, module.header.num_partitions);
   if (sound) return out;
-  sound.error().message += ": " + print(stated);
+  sound.error().message += ": " + quoted_sharding(print(stated));
   return std::unexpected(std::move(sound).error());
 }
 
@@ -174,10 +198,14 @@ void apply_constraints(const Module& module, GivenShardings& given) {
 }
 
 bool has_shardy(const Module& module) {
-  if (!module.header.frontend_attributes.contains("xla.sdy.meshes")) return false;
+  const bool has_meshes = module.header.frontend_attributes.contains(std::string(meshes_attribute));
   return std::ranges::any_of(module.instructions, [&](const Instruction& instruction) {
     if (instruction.removed || !instruction.extra) return false;
     const FrontendAttributes& attributes = module.extra(instruction).frontend_attributes;
+    if (!has_meshes)  // what sharding= does not say, a mesh within the attribute may
+      return !module.extra(instruction).sharding && (attributes.contains("xla.sdy.sharding") ||
+                                                     attributes.contains("xla.sdy.in_shardings") ||
+                                                     attributes.contains("xla.sdy.out_shardings"));
     const auto at = attributes.lower_bound("xla.sdy.");
     return at != attributes.end() && at->first.starts_with("xla.sdy.") &&
            at->first != "xla.sdy.sharding_rule";
@@ -190,10 +218,7 @@ Result<GivenShardings> import_shardings(Editor& editor) {
   Module& module = editor.module();
   GivenShardings given;
   given.is_shardy = has_shardy(module);
-  if (const auto meshes = module.header.frontend_attributes.find("xla.sdy.meshes");
-      meshes != module.header.frontend_attributes.end()) {
-    HILO_TRY(given.meshes, parse_shardy_meshes(meshes->second.text));
-  }
+  HILO_TRY(given.meshes, named_meshes(module));
   given.computations = sharded_computations(module);
   drop_applied(editor, given);
   copy_branch_results(editor, given);

@@ -50,8 +50,11 @@ class ShardyImport {
     for (const auto& [name, mesh] : given_.meshes) {
       if (is_single_device(*mesh) || says_nothing(*mesh)) continue;
       if (mesh_size(*mesh) != devices)
-        return fail(ErrorKind::Structure, "the mesh '{}' has {} devices, and the module is for {}",
-                    name, mesh_size(*mesh), devices);
+        return fault_at_meshes(
+            module_, {ErrorKind::Structure,
+                      fmt::format("the mesh '{}' has {} devices, and the module is for {}", name,
+                                  mesh_size(*mesh), devices),
+                      {}});
       if (!given_.mesh) given_.mesh = mesh;
     }
     if (!given_.mesh) given_.mesh = flat_mesh(devices);
@@ -87,7 +90,8 @@ class ShardyImport {
     if (!parsed) {
       std::string plain = text;
       std::erase(plain, '\\');
-      return fail(parsed.error().kind, "{}: {}", parsed.error().message, plain);
+      return fail(parsed.error().kind, "{}: {}", parsed.error().message,
+                  quoted_sharding(std::move(plain)));
     }
     std::vector<AxisSharding> shardings = *std::move(parsed);
     for (AxisSharding& sharding : shardings)  // what is said without axes holds on any mesh
@@ -106,7 +110,7 @@ class ShardyImport {
     HILO_TRY(auto shardings, parsed(text->text));
     if (shardings.size() != shapes.size())
       return fail(ErrorKind::Structure, "expected {} shardings, found {} in {}", shapes.size(),
-                  shardings.size(), text->text);
+                  shardings.size(), quoted_sharding(text->text));
     for (size_t i = 0; i < shapes.size(); ++i) {
       const size_t rank = shapes[i].is_array() ? shapes[i].dims.size() : 0;
       if (shardings[i].dims.size() == rank) continue;
@@ -114,7 +118,7 @@ class ShardyImport {
         shardings[i].dims.resize(rank);
       else
         return fail(ErrorKind::Shape, "expected a sharding of {} dimensions for {}, found {}", rank,
-                    to_string_without_layout(shapes[i]), text->text);
+                    to_string_without_layout(shapes[i]), quoted_sharding(text->text));
     }
     return shardings;
   }
@@ -173,15 +177,15 @@ class ShardyImport {
       const SubAxes inside = axes_within(*cut.mesh, dim.axes, manual);
       if (!is_prefix(inside, dim.axes))
         return fail(ErrorKind::Structure, "expected manual axes in front of others in {}",
-                    print_shardy(sharding, given_.meshes));
+                    quoted_sharding(print_shardy(sharding, given_.meshes)));
       dim.axes = inside;
     }
     if (full.is_array() && local.is_array() && full.dims.size() == local.dims.size() &&
         local_dims(full.dims, cut) == local.dims)
       return {};
     return fail(ErrorKind::Shape, "{} does not cut {} into {}",
-                print_shardy(sharding, given_.meshes), to_string_without_layout(full),
-                to_string_without_layout(local));
+                quoted_sharding(print_shardy(sharding, given_.meshes)),
+                to_string_without_layout(full), to_string_without_layout(local));
   }
 
   Result<void> enter_region(InstructionId id) {

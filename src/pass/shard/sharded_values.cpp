@@ -246,7 +246,7 @@ class ValueNumbering {
       for (size_t d = 0; d < own.dims.size(); ++d) {
         if (!is_prefix(edge->prefix[d], own.dims[d].axes))
           return fail(ErrorKind::Structure, "expected manual axes in front of others in {}",
-                      print_shardy(said, given_.meshes));
+                      quoted_sharding(print_shardy(said, given_.meshes)));
         own.dims[d].axes = merge_axes(behind_prefix(own.dims[d].axes, edge->prefix[d]));
       }
       own.unreduced = axes_outside(*said.mesh, own.unreduced, edge->unreduced);
@@ -318,7 +318,8 @@ class ValueNumbering {
   std::unexpected<Error> contradiction(uint32_t value, const AxisSharding& before,
                                        const AxisSharding& said) const {
     return fail(ErrorKind::Structure, "one value is to be sharded {} here and {} at '{}'",
-                print_shardy(said, given_.meshes), print_shardy(before, given_.meshes),
+                quoted_sharding(print_shardy(said, given_.meshes)),
+                quoted_sharding(print_shardy(before, given_.meshes)),
                 module_[out_.said_by[value]].name);
   }
 
@@ -328,8 +329,8 @@ class ValueNumbering {
       all.insert(all.end(), more->begin(), more->end());
     if (const auto sound = check_axes(*value.mesh, all); !sound)
       return fail(ErrorKind::Structure, "{} does not fit where {} are manual: {}",
-                  print_shardy(said, given_.meshes), list_text(*given_.mesh, value.manual),
-                  sound.error().message);
+                  quoted_sharding(print_shardy(said, given_.meshes)),
+                  list_text(*given_.mesh, value.manual), sound.error().message);
     return {};
   }
 

@@ -72,14 +72,14 @@ Result<void> check_effects(const Editor& editor, const GivenShardings& given,
       if (sharding && is_assigned(*sharding)) continue;
       if (const AxisSharding* const said = given.find(id); said && is_single_device(*said->mesh))
         continue;
-      return fault_at(
-          module, id,
-          {ErrorKind::Unsupported,
-           fmt::format("expected a device for what has a side effect, as sharding="
-                       "{{maximal device=0}}, or a manual region, found {}: all {} "
-                       "devices would do it",
-                       sharding ? print(*sharding) : "no sharding", module.header.num_partitions),
-           {}});
+      return fault_at(module, id,
+                      {ErrorKind::Unsupported,
+                       fmt::format("expected a device for what has a side effect, as sharding="
+                                   "{{maximal device=0}}, or a manual region, found {}: all {} "
+                                   "devices would do it",
+                                   sharding ? quoted_sharding(print(*sharding)) : "no sharding",
+                                   module.header.num_partitions),
+                       {}});
     }
   return {};
 }

@@ -16,12 +16,9 @@ namespace {
 
 // The one that the program names, or one over which its tiles can be said.
 Result<SharedMesh> mesh_of_program(const Module& module) {
-  const auto named = module.header.frontend_attributes.find("xla.sdy.meshes");
-  if (named != module.header.frontend_attributes.end()) {
-    HILO_TRY(const ShardyMeshes meshes, parse_shardy_meshes(named->second.text));
-    for (const auto& [name, mesh] : meshes)
-      if (!is_single_device(*mesh) && mesh_size(*mesh) == module.header.num_partitions) return mesh;
-  }
+  HILO_TRY(const ShardyMeshes meshes, named_meshes(module));
+  for (const auto& [name, mesh] : meshes)
+    if (!is_single_device(*mesh) && mesh_size(*mesh) == module.header.num_partitions) return mesh;
   return mesh_of_tiles(module, module.header.num_partitions);
 }
 

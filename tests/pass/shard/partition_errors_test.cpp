@@ -345,6 +345,53 @@ TEST(PartitionErrors, AnAliasThatMustBe) {
   EXPECT_TRUE(module->header.input_output_alias.empty());
 }
 
+// What is wrong with a mesh stands at the attribute that names it.
+TEST(PartitionErrors, MeshesOfTheHeader) {
+  const auto wrong = [](std::string_view mesh, std::string_view says) {
+    const std::string header = fmt::format(
+        "num_partitions=4, frontend_attributes={{xla.sdy.meshes={{m = #sdy.mesh<{}>}}}}", mesh);
+    const std::string entry = "a = f32[16] parameter(0)\nROOT r = f32[16] negate(a)";
+    expect_error({.entry = entry, .line = 1, .says = {says}, .header = header},
+                 "sharding-propagation");
+  };
+  wrong("[\"x\"=0]", "'x'=0");
+  wrong("[\"x\"=-1]", "'x'=-1");
+  wrong("[\"x\"=2, \"x\"=2]", "two axes 'x'");
+  wrong("[\"x\"=4], device_ids=[0, 1]", "expected 4 device ids");
+  expect_error({.entry = "ROOT a = f32[16] parameter(0), frontend_attributes={xla.sdy.sharding="
+                         "\"#sdy.sharding<@m, [{}]>\"}",
+                .line = 1,
+                .says = {"the mesh 'm' has 8 devices"},
+                .header = "num_partitions=4, "
+                          "frontend_attributes={xla.sdy.meshes={m = #sdy.mesh<[\"x\"=8]>}}"},
+               "sharding-propagation");
+}
+
+TEST(PartitionErrors, AMeshThatTheModuleDoesNotName) {
+  expect_error({.entry = "\nROOT a = f32[16] parameter(0), frontend_attributes={xla.sdy.sharding="
+                         "\"#sdy.sharding<@m, [{}]>\"}",
+                .instruction = "a",
+                .line = 3,
+                .says = {"no mesh 'm' is known"}},
+               "sharding-propagation");
+}
+
+TEST(PartitionErrors, LongShardingsAreCut) {
+  std::string dims = "{}";
+  for (int i = 0; i < 1000; ++i) dims += ", {}";
+  const std::string text = fmt::format(
+      "HloModule m, {}\nENTRY e {{ROOT a = f32[16] parameter(0), frontend_attributes={{"
+      "xla.sdy.sharding=\"#sdy.sharding<@mesh, [{}]>\"}}}}\n",
+      mesh_header, dims);
+  Result<Module> module = parse(text);
+  ASSERT_TRUE(module);
+  const auto pipeline = parse_pipeline("sharding-propagation", all_passes(), all_pipelines());
+  const auto done = run_pipeline(*module, *pipeline, {});
+  ASSERT_FALSE(done);
+  EXPECT_LT(done.error().message.size(), 300u);
+  EXPECT_TRUE(done.error().message.ends_with("...")) << done.error().message;
+}
+
 TEST(PartitionErrors, ACollectiveOutsideOfRegions) {
   expect_error({R"(
   a = f32[16] parameter(0), sharding={devices=[4]<=[4]}
