@@ -55,8 +55,11 @@ const Shape* shape_at(const Shape& shape, std::span<const int64_t> index) {
 
 std::string listed(std::span<const int64_t> numbers) {
   std::string out = "{";
-  for (size_t i = 0; i < numbers.size(); ++i)
+  constexpr size_t longest = 200;  // of what a message shows, which may be a million numbers
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (out.size() > longest) return out + ",...}";
     out += (i > 0 ? "," : "") + std::to_string(numbers[i]);
+  }
   return out + "}";
 }
 

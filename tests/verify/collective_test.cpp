@@ -115,6 +115,13 @@ TEST(VerifySharding, Mistakes) {
   expect("f32[8] negate(p), sharding={devices=[4]0,1,2,3}", "");
   expect("f32[8] negate(p), sharding={devices=[4,1]0,1,2,3}",
          "sharding: expected 1 tile dimensions for f32[8], found {4,1}");
+  std::string ones = "1", shown = "{1";
+  for (int i = 0; i < 1000; ++i) ones += ",1";
+  for (int i = 0; i < 99; ++i) shown += ",1";
+  const std::string long_one = "f32[8] negate(p), sharding={devices=[" + ones + "]0}";
+  const std::string cut =
+      "sharding: expected 1 tile dimensions for f32[8], found " + shown + ",1,...}";
+  expect(long_one.c_str(), cut.c_str());
   expect("f32[8] negate(p), sharding={devices=[4,1]<=[4] last_tile_dim_replicate}", "");
   expect("f32[8] negate(p), sharding={devices=[4]0,1,1,3}", "sharding: device 1 stands twice");
   expect("(f32[8], f32[8]) tuple(p, p), sharding={{replicated}}",
