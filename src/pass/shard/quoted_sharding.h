@@ -5,9 +5,8 @@
 
 namespace hilo {
 
-// The whole text of up to 200 bytes, else its first ones and "...", cut between characters.
-inline std::string quoted_sharding(std::string text) {
-  constexpr size_t most = 200;
+// The whole text of up to `most` bytes, else its first ones and "...", cut between characters.
+inline std::string quoted_sharding(std::string text, size_t most = 200) {
   if (text.size() <= most) return text;
   size_t end = most;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // UTF-8
