@@ -295,12 +295,15 @@ class Improvement {
   bool attempt(const Instance& instance, size_t i, std::optional<size_t> from) {
     const uint32_t value = value_at(instance, i);
     const KnownStep& known = asked(instance, i, from);
-    if (known.shardings[0] == ids_[value] || !tried_.insert({value, known.shardings[0]}).second)
+    const std::pair<uint32_t, uint32_t> wanted = {value, known.shardings[0]};
+    if (wanted.second == ids_[value] || taken_.contains(wanted) || !tried_.insert(wanted).second)
       return false;
     std::vector<Change> changes = {{value, known.shardings[0], {}}};
     note_origins(instance, known.moves, changes[0]);
     spread(changes);
-    return keep_if_better(changes);
+    if (!keep_if_better(changes)) return false;
+    taken_.insert(wanted);
+    return true;
   }
 
   void note_origins(const Instance& instance, std::span<const StepMove> moves, Change& change) {
@@ -411,7 +414,9 @@ class Improvement {
   size_t questions_left_ = 0;
   std::vector<uint64_t> key_;  // of the cost or step that is looked up
   std::unordered_map<std::vector<uint64_t>, Cost, StepKeyHash> costs_of_;
-  std::set<std::pair<uint32_t, uint32_t>> tried_;  // value and sharding
+  // Values and shardings: those of this sweep, and those that stayed. What others bring is not seen
+  // from everywhere, so two might seem better than each other: none is taken a second time.
+  std::set<std::pair<uint32_t, uint32_t>> tried_, taken_;
 };
 
 }  // namespace
