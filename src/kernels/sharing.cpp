@@ -5,6 +5,11 @@
 
 namespace hilo {
 
+PiecesOfWork work_of_multiplications(int64_t count, int64_t multiplications, const Cores& cores) {
+  return {count,
+          static_cast<double>(multiplications) / cores.multiply_adds.f32 + cores.routine_seconds};
+}
+
 bool are_shared(const PiecesOfWork& work, int64_t threads, const Cores& cores) {
   const auto count = static_cast<double>(work.count), n = static_cast<double>(threads);
   const auto hand_overs = static_cast<double>(work.hand_overs);

@@ -14,6 +14,9 @@ struct PiecesOfWork {
   int64_t hand_overs = 1;
 };
 
+// Of so many multiplications of f32 each, and a call.
+PiecesOfWork work_of_multiplications(int64_t count, int64_t multiplications, const Cores& cores);
+
 // Whether all pieces are done sooner one after the other, each by all threads, than by threads that
 // do different ones, or by one thread. Of n threads:
 //

@@ -29,8 +29,7 @@ void make_factors(const Shape& shape, bool lower, T* a, const Parallel& parallel
     return;
   }
   const Cores& here = find_cpu("native").cores;
-  const PiecesOfWork all{
-      batches, static_cast<double>(size * n) / here.multiply_adds.f32 + here.routine_seconds};
+  const PiecesOfWork all = work_of_multiplications(batches, size * n, here);
   parallel(batches, grain_of(all, parallel.threads(), here), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) make_factor(lower, n, a + i * size, nullptr);
   });

@@ -15,8 +15,7 @@ void solve_all(const TriangularSystem& one, int64_t batches, const T* a, T* x,
   };
   if (is_alone(batches, one.work())) return solve(0, batches, &parallel);
   const Cores& here = find_cpu("native").cores;
-  const PiecesOfWork all{
-      batches, static_cast<double>(one.work()) / here.multiply_adds.f32 + here.routine_seconds};
+  const PiecesOfWork all = work_of_multiplications(batches, one.work(), here);
   parallel(batches, grain_of(all, parallel.threads(), here),
            [&](int64_t begin, int64_t end) { solve(begin, end, nullptr); });
 }

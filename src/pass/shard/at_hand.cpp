@@ -20,9 +20,7 @@ std::vector<AxisSharding> Partitioner::at_hand(InstructionId value, InstructionI
   if (!module().shape(value).is_array() || module().shape(value).is_scalar()) return out;
   if (!has_shards(value)) return out;
   const Shard& shard = shards(value)[0];
-  for (const Known& known : resharded_[shard.id.value])
-    if (known.sharding == shard.sharding && known.other.shape == shard.shape)
-      out.push_back(known.other.sharding);
+  for (const SharedSharding& one : brought_already(shard)) out.push_back(one);
   std::vector<SharedSharding> wished;  // each once: what many users share is one
   const auto add = [&](const SharedSharding& wish) {
     if (std::ranges::find(wished, wish) == wished.end()) wished.push_back(wish);
@@ -47,9 +45,15 @@ std::vector<AxisSharding> Partitioner::at_hand(InstructionId value, InstructionI
 // where the caller does the same.
 std::vector<SharedSharding> Partitioner::brought_by_callee(InstructionId user, size_t i) {
   const Shard& taken = callee(module().attributes<CallAttributes>(user).to_apply).parameters[i][0];
-  std::vector<SharedSharding> out = {taken.sharding};
-  for (const Known& known : resharded_[taken.id.value])
-    if (known.sharding == taken.sharding && known.other.shape == taken.shape)
+  std::vector<SharedSharding> out = brought_already(taken);
+  out.insert(out.begin(), taken.sharding);
+  return out;
+}
+
+std::vector<SharedSharding> Partitioner::brought_already(const Shard& shard) {
+  std::vector<SharedSharding> out;
+  for (const Known& known : resharded_[shard.id.value])
+    if (known.sharding == shard.sharding && known.other.shape == shard.shape)
       out.push_back(known.other.sharding);
   return out;
 }

@@ -199,12 +199,10 @@ class Improvement {
                &shardings[i]});
     }
     // Rows that such ops bring from other tiles.
-    if (question.results.size() == 1)
+    if (question.results.size() == 1 && !is_read_through(instance.instruction))
       question.sent_bytes = [&](const Roles& roles) {
-        return is_read_through(instance.instruction)
-                   ? 0
-                   : bytes_to_shift(state_.module, instance.instruction,
-                                    result_sharding(question, question.results[0], roles));
+        return bytes_to_shift(state_.module, instance.instruction,
+                              result_sharding(question, question.results[0], roles));
       };
     return cost_of(question, operands);
   }

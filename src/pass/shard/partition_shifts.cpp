@@ -56,11 +56,10 @@ class Concatenation {
     out.sent_bytes = [this](const Roles& roles) -> double {
       const AxisSharding sharding =
           sharding_under(op_, op_.shape(), op_.factors().results[0], roles);
-      if (tile_count(sharding, dim_) == 1) return bytes_for_slices({});
-      const ConcatenationSources sources = sources_at_hand(sharding);
-      const Dims dims = {static_cast<int64_t>(dim_)};
-      return bytes_to_exchange(local_shape(op_.shape(), sharding), dims,
-                               std::array{halo(sharding, sources)}) +
+      const ConcatenationSources sources = tile_count(sharding, dim_) > 1
+                                               ? sources_at_hand(sharding)
+                                               : ConcatenationSources(slices_.size());
+      return bytes_to_concatenate(op_.module(), op_.id(), sources, sharding) +
              bytes_for_slices(sources);
     };
     out.emit = [this](const LocalOperands& local) -> Local {
@@ -86,8 +85,7 @@ class Concatenation {
   double bytes_for_slices(const ConcatenationSources& sources) {
     double out = 0;
     for (size_t i = 0; i < op_.operand_count(); ++i)
-      if (slices_[i] && (sources.empty() || !sources[i]) &&
-          op_.module().users(op_.operand(i)).size() == 1)
+      if (slices_[i] && !sources[i] && op_.module().users(op_.operand(i)).size() == 1)
         out += bytes_to_shift(op_.module(), op_.operand(i), op_.operand_shards(i)[0].sharding);
     return out;
   }

@@ -94,6 +94,7 @@ class Partitioner {
   std::vector<InstructionId> split(InstructionId local);  // into leaves
 
  private:
+  std::vector<SharedSharding> brought_already(const Shard& shard);
   std::vector<SharedSharding> brought_by_callee(InstructionId user, size_t i);
   const std::vector<SharedSharding>& wishes_of(InstructionId user);  // see OpPartition::wishes()
   bool is_splat(const Shard& tile) const;

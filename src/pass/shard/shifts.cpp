@@ -64,16 +64,6 @@ double bytes_to_reverse(const Module& module, InstructionId id, const AxisShardi
          static_cast<double>(moved) / static_cast<double>(pairs.size());
 }
 
-double bytes_to_concatenate(const Module& module, InstructionId id, const AxisSharding& sharding) {
-  const size_t dim = concatenated_dim(module, id);
-  const int64_t tiles = tile_count(sharding, dim);
-  if (tiles == 1) return 0;
-  const Dims dims = {static_cast<int64_t>(dim)};
-  return bytes_to_exchange(
-      local_shape(module.shape(id), sharding), dims,
-      std::array{halo_of_concatenation(module, id, concatenation_sources(module, id), tiles)});
-}
-
 }  // namespace
 
 Window window_of_shift(const Module& module, InstructionId id) {
@@ -144,10 +134,21 @@ Halo halo_of_concatenation(const Module& module, InstructionId id,
   return Halo(std::move(sizes), std::move(windows), std::nullopt, std::move(values));
 }
 
+double bytes_to_concatenate(const Module& module, InstructionId id,
+                            const ConcatenationSources& sources, const AxisSharding& sharding) {
+  const size_t dim = concatenated_dim(module, id);
+  const int64_t tiles = tile_count(sharding, dim);
+  if (tiles == 1) return 0;
+  const Dims dims = {static_cast<int64_t>(dim)};
+  return bytes_to_exchange(local_shape(module.shape(id), sharding), dims,
+                           std::array{halo_of_concatenation(module, id, sources, tiles)});
+}
+
 double bytes_to_shift(const Module& module, InstructionId id, const AxisSharding& sharding) {
   const Op op = module[id].op;
   if (op == Op::Reverse) return bytes_to_reverse(module, id, sharding);
-  if (op == Op::Concatenate) return bytes_to_concatenate(module, id, sharding);
+  if (op == Op::Concatenate)
+    return bytes_to_concatenate(module, id, concatenation_sources(module, id), sharding);
   if (op != Op::Pad && op != Op::Slice) return 0;
   const Shape& operand = module.shape(module.operand(id, 0));
   return bytes_to_slide(

@@ -25,6 +25,8 @@ using ConcatenationSources = std::vector<std::optional<InstructionId>>;
 ConcatenationSources concatenation_sources(const Module& module, InstructionId id);
 Halo halo_of_concatenation(const Module& module, InstructionId id,
                            const ConcatenationSources& sources, int64_t tiles);
+double bytes_to_concatenate(const Module& module, InstructionId id,
+                            const ConcatenationSources& sources, const AxisSharding& sharding);
 
 // Bytes that a device sends when the op's tied arrays are sharded so, each collective counting as
 // one more; 0 of other ops. An array that a concatenation reads through slices is taken to be
