@@ -20,9 +20,8 @@ int64_t flag(const llvm::Module& ir, const char* name) {
 }  // namespace
 
 CacheSizes find_cache_sizes(std::string_view cpu) {
-  const auto& caches = find_cpu(cpu).cores.caches;
-  const int64_t of_last = caches[2].bytes / std::max<int64_t>(1, caches[2].cores);
-  return {caches[0].bytes, caches[1].bytes, std::max(2 * caches[1].bytes, of_last)};
+  const Cores& cores = find_cpu(cpu).cores;
+  return {cores.caches[0].bytes, cores.caches[1].bytes, cores.near_cache_bytes()};
 }
 
 void set_cache_sizes(llvm::Module& ir, const CacheSizes& sizes) {

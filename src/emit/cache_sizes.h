@@ -11,9 +11,7 @@ namespace hilo {
 
 struct CacheSizes {               // bytes
   int64_t first = 0, second = 0;  // of a core
-  // What a core has of the last one, or twice the second one where that is more: larger arrays come
-  // from memory, or from a cache that is as far.
-  int64_t near = 0;
+  int64_t near = 0;               // Cores::near_cache_bytes
 };
 // Of the processor that LLVM calls so, or of this one: "native".
 CacheSizes find_cache_sizes(std::string_view cpu);

@@ -1,6 +1,7 @@
 // Front door of `machine`: plain data about chips. machines.def lists them; nothing here acts.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "shape/shape.h"
@@ -65,6 +66,11 @@ struct Cores {
   double thread_seconds = 0;        // to hand work to threads that wait, and wait for its end
   double kernel_seconds = 0;        // to start a kernel
   double routine_seconds = 0;       // to call a function of the library
+  // What a core has of the last cache, or twice the second one where that is more: larger arrays
+  // come from memory, or from a cache that is as far.
+  int64_t near_cache_bytes() const {
+    return std::max(2 * caches[1].bytes, caches[2].bytes / std::max<int64_t>(1, caches[2].cores));
+  }
   bool operator==(const Cores&) const = default;
 };
 

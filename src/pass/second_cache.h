@@ -14,12 +14,5 @@ inline const Cores& deciding_cores(const PassOptions& options) {
 inline int64_t second_cache_bytes(const PassOptions& options) {
   return deciding_cores(options).caches[1].bytes;
 }
-// What a core has of the last cache, or twice the second one where that is more: larger arrays come
-// from memory, or from a cache that is as far.
-inline int64_t near_cache_bytes(const PassOptions& options) {
-  const Cache &second = deciding_cores(options).caches[1],
-              &last = deciding_cores(options).caches[2];
-  return std::max(2 * second.bytes, last.bytes / std::max<int64_t>(1, last.cores));
-}
 
 }  // namespace hilo

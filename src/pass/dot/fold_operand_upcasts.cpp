@@ -58,7 +58,7 @@ class Products {
       : module_(module),
         editor_(module),
         second_cache_(second_cache_bytes(options)),
-        near_caches_(near_cache_bytes(options)) {}
+        near_caches_(deciding_cores(options).near_cache_bytes()) {}
 
   bool run() {
     bool changed = false;
