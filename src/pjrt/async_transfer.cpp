@@ -53,6 +53,7 @@ Result<void> take_data(const PJRT_AsyncHostToDeviceTransferManager_TransferData_
                   static_cast<size_t>(size));
     if (args.is_last_transfer) {
       buffer->is_done = true;
+      extend_narrow(buffer->value.mutable_raw(), buffer->shape->type);
       complete = buffer->promised;
       complete->value = std::move(buffer->value);
     }

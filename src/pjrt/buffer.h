@@ -47,5 +47,8 @@ Result<Dims> strides_of(const Shape& shape, const PJRT_Buffer_MemoryLayout* layo
 bool are_dense(const Shape& shape, std::span<const int64_t> strides);
 void copy_strided(const Shape& shape, std::byte* to, std::span<const int64_t> to_strides,
                   const std::byte* from, std::span<const int64_t> from_strides);
+// Elements of fewer than 8 bits, one in a byte: what a client has in the other bits says nothing,
+// and becomes the sign's extension or zeros.
+void extend_narrow(std::span<std::byte> bytes, ElementType type);
 
 }  // namespace hilo::pjrt

@@ -21,8 +21,8 @@ bool may_stand_at(const void* address, ElementType type) {
 bool may_be_shared(const PJRT_Client_BufferFromHostBuffer_Args& args, const Shape& shape,
                    std::span<const int64_t> strides) {
   return args.host_buffer_semantics >= PJRT_HostBufferSemantics_kImmutableZeroCopy &&
-         literal_bytes(shape) >= worth_sharing_bytes && are_dense(shape, strides) &&
-         may_stand_at(args.data, shape.type);
+         literal_bytes(shape) >= worth_sharing_bytes && bits_of(shape.type) >= 8 &&
+         are_dense(shape, strides) && may_stand_at(args.data, shape.type);
 }
 
 // Memory of a client, which is told when nobody looks at it any more.
@@ -52,6 +52,7 @@ Result<void> make_from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
   Literal value = uninitialized(in_memory_order(shape), *args.client->host);
   copy_strided(*shape, value.mutable_raw().data(), strides_in_memory(*shape),
                static_cast<const std::byte*>(args.data), strides);
+  extend_narrow(value.mutable_raw(), shape->type);
   args.buffer = make_buffer(DeviceBuffer(std::move(value)), memory, kept_beside(shape));
   args.done_with_host_buffer = make_event();
   return {};

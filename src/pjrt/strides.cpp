@@ -144,4 +144,15 @@ void copy_strided(const Shape& shape, std::byte* to, std::span<const int64_t> to
   } while (next_index(index, outer));
 }
 
+void extend_narrow(std::span<std::byte> bytes, ElementType type) {
+  const int others = 8 - bits_of(type);
+  if (others <= 0) return;
+  const bool has_sign = kind_of(type) == TypeKind::Signed;
+  for (std::byte& value : bytes) {
+    const std::byte high = value << others;
+    value =
+        has_sign ? static_cast<std::byte>(std::to_integer<int8_t>(high) >> others) : high >> others;
+  }
+}
+
 }  // namespace hilo::pjrt

@@ -43,6 +43,29 @@ TEST(Buffer, GivesArraysInAnyOrder) {
   EXPECT_NE(failure->text.find("room for 4"), std::string::npos) << failure->text;
 }
 
+// NumPy's int4 has zeros above its four bits, or its sign.
+TEST(Buffer, HasTheBitsOfANarrowTypeAlone) {
+  const Client client;
+  std::vector<int8_t> values(8192, 0x0e);  // shared, were they whole bytes
+  values.front() = -2;
+  values.back() = 0x37;
+  const int64_t dims[] = {std::ssize(values)};
+  for (const auto& [type, first, last] :
+       {std::tuple(PJRT_Buffer_Type_S4, -2, 7), std::tuple(PJRT_Buffer_Type_U4, 14, 7),
+        std::tuple(PJRT_Buffer_Type_S2, -2, -1), std::tuple(PJRT_Buffer_Type_F4E2M1FN, 14, 7)}) {
+    const auto made =
+        CALL(Client_BufferFromHostBuffer, client.get(), values.data(), type, dims, size_t{1},
+             nullptr, size_t{0}, PJRT_HostBufferSemantics_kImmutableZeroCopy, client.devices()[0]);
+    wait_and_destroy(made.done_with_host_buffer);
+    const OwnedBuffer x(made.buffer);
+    std::vector<int8_t> out(values.size());
+    wait_and_destroy(CALL(Buffer_ToHostBuffer, x.get(), nullptr, out.data(), out.size()).event);
+    EXPECT_EQ(out.front(), first);
+    EXPECT_EQ(out[1], first);
+    EXPECT_EQ(out.back(), last);
+  }
+}
+
 TEST(Buffer, IsGoneWhenItIsDeleted) {
   const Client client;
   const OwnedBuffer x = client.buffer(std::vector<float>{1}, {1});
