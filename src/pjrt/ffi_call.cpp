@@ -1,6 +1,7 @@
 // A call of a handler: the frame that it sees, and what it may ask for meanwhile.
 #include <cstring>
 
+#include "pjrt/buffer.h"
 #include "pjrt/error.h"
 #include "pjrt/ffi.h"
 #include "pjrt/ffi_attributes.h"
@@ -233,7 +234,10 @@ Result<void> call_handler(XLA_FFI_Handler handler, XLA_FFI_ExecutionStage stage,
   for (Literal& result : call.results)
     results.add(result.shape(), result.shape().is_array() ? result.mutable_raw().data() : nullptr);
   Context context{attached, states};
-  return call_and_wait(handler, stage, context, operands, results, call.backend_config);
+  HILO_DO(call_and_wait(handler, stage, context, operands, results, call.backend_config));
+  for (Literal& result : call.results)
+    if (result.shape().is_array()) extend_narrow(result.mutable_raw(), result.type());
+  return {};
 }
 
 Result<void> instantiate(XLA_FFI_Handler handler, std::string_view attributes, FfiStates& states) {

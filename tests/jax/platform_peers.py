@@ -222,6 +222,11 @@ class Callbacks(Compared):
         called = buffer_callback.buffer_callback(add, jax.ShapeDtypeStruct.like(X))
         self.compare(lambda x: called(x, 2 * x) + 1, X)
 
+    def test_narrow_types(self):
+        values = np.array([1, -2, -3, 4, -8, 7], "int4")
+        shape = jax.ShapeDtypeStruct.like(values)
+        self.compare(lambda x: jax.pure_callback(lambda v: np.asarray(v), shape, x).astype("int8"), values)
+
     def test_vmapped(self):
         shape = jax.ShapeDtypeStruct((6,), np.float32)
         self.compare(jax.vmap(lambda x: jax.pure_callback(lambda v: v * 2, shape, x, vmap_method="sequential")), X)
