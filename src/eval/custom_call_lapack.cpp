@@ -88,7 +88,7 @@ Result<LapackStep> prepare_lapack_geqp3(LapackCall& l) {
 // How many Householder vectors operand 1 scales.
 static Result<int> scale_count(const LapackCall& l) {
   const Dims& dims = l.operands[1].dims;
-  if (!dims.empty() && dims.back() <= 30000) return static_cast<int>(dims.back());
+  if (!dims.empty() && dims.back() <= lapack_limit.side) return static_cast<int>(dims.back());
   return fail(ErrorKind::Shape, "expected a vector of scales for each matrix");
 }
 
@@ -185,7 +185,7 @@ Result<LapackStep> prepare_lapack_trsm(LapackCall& l) {
       else system.solve(m.operand<T>(0), m.result<T>(0), m.parallel);
     };
   };
-  return with_lapack_type(l, 2, 1, make, 1, largest_side);
+  return with_lapack_type(l, 2, 1, make, 1, any_side);
 }
 
 // Operands: lower diagonal (its first element is not read), diagonal, upper diagonal, right sides.

@@ -54,6 +54,11 @@ struct LapackMatrix {
   void clear(size_t o) const;
 };
 
+// How large a matrix may be.
+struct LapackLimit {
+  int64_t side, area;
+};
+
 // A call as it is known before it runs: functions check it, take space and give the step.
 struct LapackCall {
   std::vector<Shape> operands, results;  // in the types that they are held in
@@ -63,7 +68,7 @@ struct LapackCall {
   MatrixSizes sizes{};        // of operand `matrix`
   int64_t space_bytes = 0;
 
-  Result<void> begin(size_t operands, size_t results, size_t matrix, int64_t largest);
+  Result<void> begin(size_t operands, size_t results, size_t matrix, const LapackLimit& limit);
   char letter(const std::string& key, char otherwise) const {
     return static_cast<char>(config.whole(key, otherwise));
   }
@@ -81,14 +86,16 @@ struct LapackCall {
   }
 };
 
-// Sides of matrices: LAPACK's sizes of workspaces are 32-bit integers, and so are sides alone.
-constexpr int64_t largest_in_lapack = 30000, largest_side = INT32_MAX;
+// LAPACK's sizes of workspaces are 32-bit integers: at most 66 sides and a few vectors, or twice
+// a square matrix and 6 of its sides. Without a workspace sides alone are.
+constexpr LapackLimit lapack_limit = {INT32_MAX / 128, int64_t{30000} * 30000};
+constexpr LapackLimit any_side = {INT32_MAX, INT64_MAX};
 
 // body(T()) with the held type of the matrices.
 template <class Body>
 Result<LapackStep> with_lapack_type(LapackCall& call, size_t operands, size_t results, Body body,
-                                    size_t matrix = 0, int64_t largest = largest_in_lapack) {
-  HILO_DO(call.begin(operands, results, matrix, largest));
+                                    size_t matrix = 0, const LapackLimit& limit = lapack_limit) {
+  HILO_DO(call.begin(operands, results, matrix, limit));
   switch (call.operands[matrix].type) {
     case ElementType::F32: return body(float());
     case ElementType::F64: return body(double());

@@ -75,7 +75,7 @@ void LapackMatrix::clear(size_t o) const {
 }
 
 Result<void> LapackCall::begin(size_t operand_count, size_t result_count, size_t matrix,
-                               int64_t largest) {
+                               const LapackLimit& limit) {
   const bool are_arrays = std::ranges::all_of(operands, &Shape::is_array) &&
                           std::ranges::all_of(results, &Shape::is_array);
   if (!are_arrays || operands.size() != operand_count || results.size() != result_count ||
@@ -84,8 +84,10 @@ Result<void> LapackCall::begin(size_t operand_count, size_t result_count, size_t
                 operand_count, result_count, matrix);
   batch = operands[matrix].dims;
   for (int64_t size : std::span(batch).last(2))
-    if (size > largest) return fail(ErrorKind::Limit, "a matrix with a side of {}", size);
+    if (size > limit.side) return fail(ErrorKind::Limit, "a matrix with a side of {}", size);
   sizes = matrix_sizes(batch);
+  if (sizes.area() > limit.area)
+    return fail(ErrorKind::Limit, "a matrix of {} x {}", sizes.rows, sizes.columns);
   batch.resize(batch.size() - 2);
   return {};
 }

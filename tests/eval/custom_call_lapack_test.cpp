@@ -150,6 +150,20 @@ TEST(Lapack, SingularValuesByBothRoutines) {
   }
 }
 
+// A side alone is limited far beyond one of a square matrix.
+TEST(Lapack, SingularValuesOfATallMatrix) {
+  const auto rows = run_well(
+      "HloModule m\nENTRY e { one = f32[] constant(1)\n p = f32[40000,2]{0,1} broadcast(one), "
+      "dimensions={}\n g = (f32[40000,2]{0,1}, f32[2], f32[40000,2]{0,1}, f32[2,2]{0,1}, s32[]) "
+      "custom-call(p), custom_call_target=\"lapack_sgesdd_ffi\", "
+      "api_version=API_VERSION_TYPED_FFI, backend_config={mode = 83 : ui8}\n ROOT s = f32[2] "
+      "get-tuple-element(g), index=1\n}\n",
+      {{}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_NEAR(rows[0][0], std::sqrt(80000), 1e-2);
+  EXPECT_NEAR(rows[0][1], 0, 1e-2);
+}
+
 TEST(Lapack, SchurForm) {
   const Numbers r =
       call("lapack_sgees_ffi", "(f32[4,4]{0,1}, f32[4,4]{0,1}, f32[4], f32[4], s32[], s32[])",
