@@ -28,13 +28,16 @@ void expect_near(const Numbers& got, const Numbers& want, double tolerance = 1e-
   for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << i;
 }
 
-TEST(CustomCall, ControlDependenciesGiveNothing) {
-  const Numbers got =
-      one("ENTRY e { x = f32[2] parameter(0)\n a = f32[2] add(x, x)\n b = f32[2] negate(x)\n"
-          " c = () custom-call(a, b), custom_call_target=\"control_dep\","
-          " custom_call_has_side_effect=true\n ROOT r = f32[2] add(a, b)\n}\n",
-          {Literal::from<float>({2}, std::array{1.0f, -3.0f})});
-  EXPECT_EQ(got, (Numbers{1, -3}));
+TEST(CustomCall, ControlDependenciesAndSinksGiveNothing) {
+  for (const std::string call :
+       {"(a, b), custom_call_target=\"control_dep\"", "(a), custom_call_target=\"dce_sink\""}) {
+    const Numbers got =
+        one("ENTRY e { x = f32[2] parameter(0)\n a = f32[2] add(x, x)\n b = f32[2] negate(x)\n"
+            " c = () custom-call" +
+                call + ", custom_call_has_side_effect=true\n ROOT r = f32[2] add(a, b)\n}\n",
+            {Literal::from<float>({2}, std::array{1.0f, -3.0f})});
+    EXPECT_EQ(got, (Numbers{1, -3}));
+  }
 }
 
 TEST(CustomCall, UnknownTargetSaysHowToSupplyIt) {

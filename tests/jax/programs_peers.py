@@ -24,6 +24,12 @@ def in_order(x):
     return a, b
 
 
+def sunk(x):
+    """A value that nobody uses and that is computed nevertheless."""
+    lax.dce_sink(x + 1, prevent_mlir_dce=True)
+    return x * 2
+
+
 def newton(x):
     """A square root, by as many steps as it takes."""
     return lax.while_loop(lambda s: (abs(s[0] ** 2 - x).max() > 1e-3) & (s[1] < 50), lambda s: ((s[0] + x / s[0]) / 2, s[1] + 1), (x, 0))
@@ -44,7 +50,7 @@ add_cases(ControlFlow, {
     "switch": (lambda x, i: lax.switch(i, [jnp.sin, jnp.cos, jnp.tanh], x), VECTOR, np.int32(1)), "switch_clamped": (lambda x, i: lax.switch(i, [jnp.sin, jnp.cos, jnp.tanh], x), VECTOR, np.int32(77)), "nested": (lambda x: lax.fori_loop(0, 3, lambda i, s: lax.fori_loop(0, i + 1, lambda j, t: t + j * s.sum(), s), x), VECTOR),
     "map": (lambda x: lax.map(lambda r: r @ r, MATRIX) + x[:6], VECTOR), "cond_in_scan": (lambda x: lax.scan(lambda c, r: (lax.cond(r > 0, lambda: c + r, lambda: c - 1), c), 0.0, x), VECTOR), "while_vmapped": (jax.vmap(lambda x: lax.while_loop(lambda s: s < 10, lambda s: s * 1.5 + 0.1, x)), abs(VECTOR) + 0.1),
     "inner_jit": (lambda x: jax.jit(lambda y: jax.jit(jnp.sin)(y) + jax.jit(jnp.sin)(y * 2))(x), VECTOR), "custom_root": (lambda x: lax.custom_root(lambda y: y**3 - x, jnp.ones_like(x), lambda f, y: lax.fori_loop(0, 30, lambda _, v: v - f(v) / (3 * v**2), y), lambda g, y: y / g(jnp.ones_like(y))), abs(VECTOR) + 1),
-    "checkpoint": (jax.grad(lambda x: jax.checkpoint(lambda y: jnp.sin(jnp.sin(y)))(x).sum()), VECTOR), "in_order": (in_order, MATRIX), "barrier": (lambda x: lax.optimization_barrier((x, x + 1)), VECTOR), "bisect": (lambda x: lax.while_loop(lambda s: s[1] - s[0] > 1e-3, lambda s: jnp.where((s[0] + s[1]) / 2 > x, jnp.stack([s[0], (s[0] + s[1]) / 2]), jnp.stack([(s[0] + s[1]) / 2, s[1]])), jnp.array([-3.0, 3.0])), np.float32(0.7)),
+    "checkpoint": (jax.grad(lambda x: jax.checkpoint(lambda y: jnp.sin(jnp.sin(y)))(x).sum()), VECTOR), "in_order": (in_order, MATRIX), "sunk": (sunk, MATRIX), "barrier": (lambda x: lax.optimization_barrier((x, x + 1)), VECTOR), "bisect": (lambda x: lax.while_loop(lambda s: s[1] - s[0] > 1e-3, lambda s: jnp.where((s[0] + s[1]) / 2 > x, jnp.stack([s[0], (s[0] + s[1]) / 2]), jnp.stack([(s[0] + s[1]) / 2, s[1]])), jnp.array([-3.0, 3.0])), np.float32(0.7)),
 })
 
 
