@@ -69,6 +69,7 @@ add_cases(Reductions, {
     "reduce_window": (lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 2), (1, 2, 1), "SAME"), X), "custom_reduce": (lambda x: lax.reduce(x, np.float32(0), lambda a, b: a + b * 0.5 + a * 0, (1,)) * 0, X),
     "associative_scan": (lambda x: lax.associative_scan(jnp.multiply, x), VECTOR), "average": (lambda x: jnp.average(x, axis=0, weights=jnp.arange(6.0)), MATRIX), "cov": (jnp.cov, MATRIX), "corrcoef": (jnp.corrcoef, MATRIX),
     "argmax_nan": (lambda x: jnp.argmax(jnp.where(x > 1.5, jnp.nan, x)), VECTOR), "approx_max_k": (lambda x: lax.approx_max_k(x, 4), VECTOR),
+    "approx_rows": (lambda x: lax.approx_min_k(x, 3, reduction_dimension=0, aggregate_to_topk=False), MATRIX),
 })
 
 

@@ -156,6 +156,21 @@ const Case cases[] = {
             : (tensor<6xf32>) -> (tensor<3xf32>, tensor<3xi32>)
         return %0#0, %0#1 : tensor<3xf32>, tensor<3xi32>)",
      {"topk(a.0), k=3, largest=true"}},
+    {"rows of an approximate top k that are not aggregated",
+     "%a: tensor<6xf32>, %i: tensor<6xi32>, %x: tensor<f32>, %n: tensor<i32>",
+     "tensor<4xf32>, tensor<4xi32>",
+     R"(%0:2 = stablehlo.custom_call @ApproxTopK(%a, %i, %x, %n) {called_computations = [@before],
+            mhlo.backend_config = {aggregate_to_topk = false, reduction_dim = 0 : i64,
+              top_k = 2 : i64}}
+            : (tensor<6xf32>, tensor<6xi32>, tensor<f32>, tensor<i32>)
+            -> (tensor<4xf32>, tensor<4xi32>)
+        return %0#0, %0#1 : tensor<4xf32>, tensor<4xi32>
+        }
+        func.func private @before(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>,
+                                  %j: tensor<i32>) -> tensor<i1> {
+        %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        return %0 : tensor<i1>)",
+     {"f32[4]{0} slice(", "s32[4]{0} slice(", "slice={[0:4]}"}},
     {"einsum",
      "%a: tensor<5x2x3xf32>, %b: tensor<3x5x4xf32>",
      "tensor<4x5x2xf32>",

@@ -152,8 +152,9 @@ Result<Config> config_of(const Step& step, CustomCallApiVersion version) {
   return Config{std::move(text), true};
 }
 
-// The best of each row by a comparator: what is computed is exact. Operands: arrays and their
-// initial values, which pad what is split.
+// The best of each row by a comparator, in order: what is computed is exact. Operands: arrays and
+// their initial values, which pad what is split. Rows that are not aggregated keep as many elements
+// as the results say, which is top_k and more.
 Result<void> convert_approx_top_k(Step& step) {
   const Attribute* typed = step.find("mhlo.backend_config");
   const auto setting = [&](std::string_view name) -> const Attribute* {
@@ -169,11 +170,17 @@ Result<void> convert_approx_top_k(Step& step) {
   SortAttributes sort{{dim->integer}, true, called[0]};
   HILO_TRY(const InstructionId sorted,
            step.add(Op::Sort, std::span(step.operands).first(n), std::move(sort)));
+  const Attribute* aggregates = setting("aggregate_to_topk");
+  int64_t limit = k->integer;
+  if (aggregates && aggregates->integer == 0 && step.result_count() > 0) {
+    HILO_TRY(const Shape stated, step.concrete(0));
+    if (dim->integer < stated.rank()) limit = stated.dims[static_cast<size_t>(dim->integer)];
+  }
   HILO_TRY(const auto rows, step.converter.untuple(step.scope, sorted, n, step.origin));
   for (size_t i = 0; i < n; ++i) {
     SliceAttributes best;
     for (int64_t size : step.module().shape(rows[i]).dims) best.slice.dims.push_back({0, size, 1});
-    best.slice.dims[dim->integer].limit = k->integer;
+    best.slice.dims[dim->integer].limit = limit;
     HILO_TRY(const InstructionId value, step.add(Op::Slice, {rows[i]}, std::move(best)));
     HILO_DO(step.give(i, value));
   }
