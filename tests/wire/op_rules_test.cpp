@@ -48,6 +48,22 @@ TEST(OpRules, CallsOfChloByNameTakeWhatItsOpsTake) {
   expect(cases);
 }
 
+TEST(OpRules, SettingsOfAnApproximateTopKAreIntegers) {
+  const std::string call =
+      "%0:2 = stablehlo.custom_call @ApproxTopK(%a, %i, %x, %n) {{mhlo.backend_config = {{top_k = "
+      "{},"
+      " reduction_dim = {}}}}} : (tensor<6xf32>, tensor<6xi32>, tensor<f32>, tensor<i32>) -> "
+      "(tensor<4xf32>, tensor<4xi32>)";
+  const char* arguments = "%a: tensor<6xf32>, %i: tensor<6xi32>, %x: tensor<f32>, %n: tensor<i32>";
+  const std::string good = fmt::format(fmt::runtime(call), "4 : i64", "0 : i64"),
+                    text = fmt::format(fmt::runtime(call), "4 : i64", "\"0\""),
+                    flag = fmt::format(fmt::runtime(call), "true", "0 : i64");
+  const Mistake cases[] = {{arguments, good.c_str(), "expected one comparator"},
+                           {arguments, text.c_str(), "expected top_k, reduction_dim"},
+                           {arguments, flag.c_str(), "expected top_k, reduction_dim"}};
+  expect(cases);
+}
+
 TEST(OpRules, RegionsTakeWhatTheyAreGiven) {
   const Mistake cases[] = {
       {"%a: tensor<2xf32>",

@@ -157,11 +157,12 @@ Result<Config> config_of(const Step& step, CustomCallApiVersion version) {
 // as the results say, which is top_k and more.
 Result<void> convert_approx_top_k(Step& step) {
   const Attribute* typed = step.find("mhlo.backend_config");
-  const auto setting = [&](std::string_view name) -> const Attribute* {
-    return typed ? step.program().find(*typed, name) : nullptr;
+  const auto setting = [&](std::string_view name, AttributeKind kind) -> const Attribute* {
+    const Attribute* found = typed ? step.program().find(*typed, name) : nullptr;
+    return found && found->kind == kind ? found : nullptr;
   };
-  const Attribute* k = setting("top_k");
-  const Attribute* dim = setting("reduction_dim");
+  const Attribute* k = setting("top_k", AttributeKind::Integer);
+  const Attribute* dim = setting("reduction_dim", AttributeKind::Integer);
   const size_t n = step.count() / 2;
   if (!k || !dim || n == 0 || step.count() != 2 * n)
     return step.misfit("expected top_k, reduction_dim and pairs of operands");
@@ -170,7 +171,7 @@ Result<void> convert_approx_top_k(Step& step) {
   SortAttributes sort{{dim->integer}, true, called[0]};
   HILO_TRY(const InstructionId sorted,
            step.add(Op::Sort, std::span(step.operands).first(n), std::move(sort)));
-  const Attribute* aggregates = setting("aggregate_to_topk");
+  const Attribute* aggregates = setting("aggregate_to_topk", AttributeKind::Bool);
   int64_t limit = k->integer;
   if (aggregates && aggregates->integer == 0 && step.result_count() > 0) {
     HILO_TRY(const Shape stated, step.concrete(0));
