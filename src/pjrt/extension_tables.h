@@ -8,6 +8,7 @@ namespace hilo::pjrt {
 extern PJRT_Custom_Partitioner_Extension custom_partitioner_extension;
 extern PJRT_FFI_Extension ffi_extension;
 extern PJRT_Layouts_Extension layouts_extension;
+extern PJRT_Profiler_Extension profiler_extension;
 extern PJRT_Shardings_Extension shardings_extension;
 extern PJRT_MemoryDescriptions_Extension memory_descriptions_extension;
 

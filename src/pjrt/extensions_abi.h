@@ -3,6 +3,90 @@
 
 #include "pjrt/pjrt_abi.h"
 
+// Profiler: a table of its own, whose functions give errors of its own.
+inline constexpr auto PJRT_Extension_Type_Profiler = static_cast<PJRT_Extension_Type>(1);
+struct PLUGIN_Profiler;
+struct PLUGIN_Profiler_Error;
+struct PLUGIN_Profiler_Create_Args {
+  size_t struct_size;
+  const char* options;
+  size_t options_size;
+  PLUGIN_Profiler* profiler;
+};
+struct PLUGIN_Profiler_Destroy_Args {
+  size_t struct_size;
+  PLUGIN_Profiler* profiler;
+};
+struct PLUGIN_Profiler_Start_Args {
+  size_t struct_size;
+  PLUGIN_Profiler* profiler;
+};
+struct PLUGIN_Profiler_Stop_Args {
+  size_t struct_size;
+  PLUGIN_Profiler* profiler;
+};
+struct PLUGIN_Profiler_CollectData_Args {
+  size_t struct_size;
+  PLUGIN_Profiler* profiler;
+  uint8_t* buffer;
+  size_t buffer_size_in_bytes;
+};
+struct PLUGIN_Profiler_ConsumeResult;
+struct PLUGIN_Profiler_Consume_Args {
+  size_t struct_size;
+  PLUGIN_Profiler* profiler;
+  PLUGIN_Profiler_ConsumeResult* result;
+};
+struct PLUGIN_Profiler_ConsumeResult_Destroy_Args {
+  size_t struct_size;
+  PLUGIN_Profiler_ConsumeResult* consume_result;
+};
+struct PLUGIN_Profiler_Serialize_Args {
+  size_t struct_size;
+  PLUGIN_Profiler* profiler;
+  PLUGIN_Profiler_ConsumeResult* consume_result;
+  const uint8_t* serialized_bytes;
+  size_t serialized_size;
+};
+struct PLUGIN_Profiler_Error_Destroy_Args {
+  size_t struct_size;
+  void* priv;
+  PLUGIN_Profiler_Error* error;
+};
+struct PLUGIN_Profiler_Error_Message_Args {
+  size_t struct_size;
+  void* priv;
+  const PLUGIN_Profiler_Error* error;
+  const char* message;
+  size_t message_size;
+};
+struct PLUGIN_Profiler_Error_GetCode_Args {
+  size_t struct_size;
+  void* priv;
+  const PLUGIN_Profiler_Error* error;
+  int code;
+};
+struct PLUGIN_Profiler_Api {
+  size_t struct_size;
+  void* priv;
+  void (*error_destroy)(PLUGIN_Profiler_Error_Destroy_Args*);
+  void (*error_message)(PLUGIN_Profiler_Error_Message_Args*);
+  PLUGIN_Profiler_Error* (*error_get_code)(PLUGIN_Profiler_Error_GetCode_Args*);
+  PLUGIN_Profiler_Error* (*create)(PLUGIN_Profiler_Create_Args*);
+  PLUGIN_Profiler_Error* (*destroy)(PLUGIN_Profiler_Destroy_Args*);
+  PLUGIN_Profiler_Error* (*start)(PLUGIN_Profiler_Start_Args*);
+  PLUGIN_Profiler_Error* (*stop)(PLUGIN_Profiler_Stop_Args*);
+  PLUGIN_Profiler_Error* (*collect_data)(PLUGIN_Profiler_CollectData_Args*);
+  PLUGIN_Profiler_Error* (*consume)(PLUGIN_Profiler_Consume_Args*);
+  void (*consume_result_destroy)(PLUGIN_Profiler_ConsumeResult_Destroy_Args*);
+  PLUGIN_Profiler_Error* (*serialize)(PLUGIN_Profiler_Serialize_Args*);
+};
+struct PJRT_Profiler_Extension {
+  PJRT_Extension_Base base;
+  PLUGIN_Profiler_Api* profiler_api;
+  int64_t traceme_context_id;  // of arguments that have this extension
+};
+
 // Layouts: how arrays lie, as the text of an HLO layout.
 struct PJRT_Layouts_MemoryLayout;
 struct PJRT_Layouts_SerializedLayout;

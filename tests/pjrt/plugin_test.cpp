@@ -2,6 +2,7 @@
 #include <array>
 
 #include "client.h"
+#include "pjrt/extensions_abi.h"
 
 namespace hilo {
 namespace {
@@ -43,6 +44,32 @@ TEST(Plugin, TellsOfItsDevices) {
   const auto failure = TRY_CALL(Client_LookupDevice, client.get(), 3);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->code, PJRT_Error_Code_INVALID_ARGUMENT);
+}
+
+TEST(Plugin, HasAProfilerThatSawNothing) {
+  const PJRT_Extension_Base* at = plugin().extension_start;
+  while (at && at->type != PJRT_Extension_Type_Profiler) at = at->next;
+  ASSERT_NE(at, nullptr);
+  const PLUGIN_Profiler_Api& api =
+      *reinterpret_cast<const PJRT_Profiler_Extension*>(at)->profiler_api;
+  PLUGIN_Profiler_Create_Args made{sizeof(made), nullptr, 0, nullptr};
+  ASSERT_EQ(api.create(&made), nullptr);
+  PLUGIN_Profiler_Start_Args start{sizeof(start), made.profiler};
+  EXPECT_EQ(api.start(&start), nullptr);
+  PLUGIN_Profiler_Stop_Args stop{sizeof(stop), made.profiler};
+  EXPECT_EQ(api.stop(&stop), nullptr);
+  PLUGIN_Profiler_CollectData_Args data{sizeof(data), made.profiler, nullptr, 1};
+  EXPECT_EQ(api.collect_data(&data), nullptr);
+  EXPECT_EQ(data.buffer_size_in_bytes, 0);
+  PLUGIN_Profiler_Consume_Args consume{sizeof(consume), made.profiler, nullptr};
+  ASSERT_EQ(api.consume(&consume), nullptr);
+  PLUGIN_Profiler_Serialize_Args bytes{sizeof(bytes), made.profiler, consume.result, nullptr, 1};
+  EXPECT_EQ(api.serialize(&bytes), nullptr);
+  EXPECT_EQ(bytes.serialized_size, 0);
+  PLUGIN_Profiler_ConsumeResult_Destroy_Args result{sizeof(result), consume.result};
+  api.consume_result_destroy(&result);
+  PLUGIN_Profiler_Destroy_Args destroy{sizeof(destroy), made.profiler};
+  EXPECT_EQ(api.destroy(&destroy), nullptr);
 }
 
 TEST(Plugin, KnowsItsOptionsAlone) {
