@@ -16,8 +16,12 @@ PJRT_Event* make_event(const Event& event) {
   return new PJRT_Event{event, false};
 }
 
+void destroy_event(PJRT_Event* event) {
+  if (event && !event->is_static) delete event;
+}
+
 PJRT_Error* Event_Destroy(PJRT_Event_Destroy_Args* args) {
-  if (args->event && !args->event->is_static) delete args->event;
+  destroy_event(args->event);
   return nullptr;
 }
 

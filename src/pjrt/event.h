@@ -13,5 +13,6 @@ namespace hilo::pjrt {
 
 // The client's own; those that have happened well are one and the same.
 PJRT_Event* make_event(const Event& event = {});
+void destroy_event(PJRT_Event* event);
 
 }  // namespace hilo::pjrt

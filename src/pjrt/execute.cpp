@@ -12,12 +12,28 @@ namespace {
 
 using Args = PJRT_LoadedExecutable_Execute_Args;
 
+// Of a run on one device alone; null: it is on all of the program's.
+PJRT_Device* named_device(const Args& args) {
+  return knows(&args, &Args::execute_device) ? args.execute_device : nullptr;
+}
+
+Result<void> check_devices(const Args& args) {
+  const PJRT_LoadedExecutable& loaded = *args.executable;
+  const bool is_part = named_device(args) && args.num_devices == 1 && loaded.devices.size() > 1;
+  if (is_part && loaded.program->spread != Spread::Alone)
+    return fail(ErrorKind::Unsupported,
+                "{} runs on {} devices together, and was called on one of them",
+                loaded.program->name, loaded.devices.size());
+  if (!is_part && args.num_devices != loaded.devices.size())
+    return fail(ErrorKind::Input, "arguments for {} devices, and the program runs on {}",
+                args.num_devices, loaded.devices.size());
+  return {};
+}
+
 Result<void> check_call(const Args& args) {
   const PJRT_LoadedExecutable& loaded = *args.executable;
   if (loaded.is_deleted) return fail(ErrorKind::Input, "the executable has been deleted");
-  if (args.num_devices != loaded.devices.size())
-    return fail(ErrorKind::Input, "arguments for {} devices, and the program runs on {}",
-                args.num_devices, loaded.devices.size());
+  HILO_DO(check_devices(args));
   if (loaded.devices.empty()) return {};  // they are in other processes: there are no lists
   const size_t parameters = loaded.program->parameters.size();
   if (args.num_args != parameters)
@@ -164,19 +180,19 @@ void give(const Program& program, PJRT_Device& device, std::vector<Literal> valu
   results.give(to);
 }
 
-Result<void> run_now(const Args& args, PJRT_Device& device) {
-  HILO_TRY(Arguments arguments, take_arguments(args, 0));
+Result<void> run_now(const Args& args, size_t at, PJRT_Device& device) {
+  HILO_TRY(Arguments arguments, take_arguments(args, at));
   HILO_TRY(std::vector<Literal> results, run_program(args, arguments.values));
   arguments.values.clear();  // a result in the memory of one that was taken is nobody else's
-  give(*args.executable->program, device, std::move(results), results_of(args, 0));
-  if (args.device_complete_events) args.device_complete_events[0] = make_event();
+  give(*args.executable->program, device, std::move(results), results_of(args, at));
+  if (args.device_complete_events) args.device_complete_events[at] = make_event();
   return {};
 }
 
-Result<void> check_shapes(const Args& args) {
+Result<void> check_shapes(const Args& args, size_t at) {
   const ProgramValues& parameters = args.executable->program->parameters;
   for (size_t i = 0; i < args.num_args; ++i)
-    if (const Shape &given = args.argument_lists[0][i]->shape(),
+    if (const Shape &given = args.argument_lists[at][i]->shape(),
         &wanted = *parameters.cuts[i].shard;
         wanted.is_array() && !same_dims(given, wanted))
       return fail(ErrorKind::Input, "parameter {} is {}, but {} was given", i,
@@ -184,10 +200,10 @@ Result<void> check_shapes(const Args& args) {
   return {};
 }
 
-Result<void> run_later(const Args& args, PJRT_Device& device) {
-  HILO_DO(check_shapes(args));
-  HILO_DO(check_donations(args, 0));
-  const auto buffers = arguments_of(args, 0);
+Result<void> run_later(const Args& args, size_t at, PJRT_Device& device) {
+  HILO_DO(check_shapes(args, at));
+  HILO_DO(check_donations(args, at));
+  const auto buffers = arguments_of(args, at);
   auto run = std::make_shared<LaterRun>();
   run->program = args.executable->program;
   for (const PJRT_Buffer* buffer : buffers) {
@@ -201,31 +217,48 @@ Result<void> run_later(const Args& args, PJRT_Device& device) {
   }
   for (size_t i = 0; i < buffers.size(); ++i)
     if (may_be_taken(args, i)) buffers[i]->buffer.erase();
-  if (args.device_complete_events) args.device_complete_events[0] = make_event(run->complete);
-  results.give(results_of(args, 0));
+  if (args.device_complete_events) args.device_complete_events[at] = make_event(run->complete);
+  results.give(results_of(args, at));
   device.stream.add([run] { run->run(); });
   return {};
 }
 
-bool are_there(const Args& args) {
-  const auto buffers = arguments_of(args, 0);
+bool are_there(const Args& args, size_t at) {
+  const auto buffers = arguments_of(args, at);
   return std::ranges::all_of(
       buffers, [](const PJRT_Buffer* buffer) { return buffer->buffer.ready().is_done(); });
 }
 
-bool is_any_in_other_order(const Args& args) {
+bool is_any_in_other_order(const Args& args, size_t at) {
   const std::vector<Cut>& parameters = args.executable->program->parameters.cuts;
   for (size_t i = 0; i < args.num_args; ++i)
-    if (lies_otherwise(*args.argument_lists[0][i], parameters[i])) return true;
+    if (lies_otherwise(*args.argument_lists[at][i], parameters[i])) return true;
   return false;
 }
 
 // Functions of the user's may look at what the client has attached until this call returns.
-Result<void> run_alone(const Args& args, PJRT_Device& device) {
+Result<void> run_on(const Args& args, size_t at, PJRT_Device& device) {
   const Program& program = *args.executable->program;
-  const bool is_now = !program.user_calls.empty() || (program.is_short && are_there(args)) ||
-                      is_any_in_other_order(args);
-  return is_now ? run_now(args, device) : run_later(args, device);
+  const bool is_now = !program.user_calls.empty() || (program.is_short && are_there(args, at)) ||
+                      is_any_in_other_order(args, at);
+  return is_now ? run_now(args, at, device) : run_later(args, at, device);
+}
+
+// What one device has given is taken back where a later one fails.
+void take_back(const Args& args, size_t at) {
+  const size_t results = args.executable->program->results.size();
+  for (size_t i = 0; i < results; ++i) delete results_of(args, at)[i];
+  if (args.device_complete_events) destroy_event(args.device_complete_events[at]);
+}
+
+Result<void> run_alone(const Args& args) {
+  if (PJRT_Device* const device = named_device(args)) return run_on(args, 0, *device);
+  for (size_t at = 0; at < args.num_devices; ++at)
+    if (const auto done = run_on(args, at, *args.executable->devices[at]); !done) {
+      while (at > 0) take_back(args, --at);
+      return done;
+    }
+  return {};
 }
 
 Result<void> run_each(const Args& args, uint64_t run) {
@@ -299,10 +332,8 @@ Result<void> run_together(const Args& args) {
 Result<void> execute(const Args& args) {
   HILO_DO(check_call(args));
   if (args.executable->devices.empty()) return {};
-  const bool names_device = knows(&args, &Args::execute_device) && args.execute_device;
-  PJRT_Device& device = names_device ? *args.execute_device : *args.executable->devices.front();
   switch (args.executable->program->spread) {
-    case Spread::Alone: return run_alone(args, device);
+    case Spread::Alone: return run_alone(args);
     case Spread::Each: HILO_DO(run_shared(args)); break;
     case Spread::Together: HILO_DO(run_together(args)); break;
   }

@@ -54,6 +54,14 @@ Result<Module> read_source(const ProgramSource& source) {
   return read_module(bytes, format, options);
 }
 
+// Whether devices neither meet nor are told apart: then each replica runs by itself.
+bool has_equal_devices(const Module& module) {
+  return std::ranges::none_of(module.instructions, [](const Instruction& one) {
+    return !one.removed && (has_trait(one.op, TraitEffect | TraitCollective) ||
+                            one.op == Op::ReplicaId || one.op == Op::PartitionId);
+  });
+}
+
 // What the client says of devices counts; programs of frameworks have global shapes.
 void set_devices(Module& module, Program& program, EvalOptions& eval) {
   const CompileSettings& settings = program.settings;
@@ -62,6 +70,10 @@ void set_devices(Module& module, Program& program, EvalOptions& eval) {
   module.header.allow_spmd_sharding_propagation_to_parameters = settings.propagates_to_parameters;
   module.header.allow_spmd_sharding_propagation_to_output = settings.propagates_to_results;
   if (settings.replicas * settings.partitions == 1) return;
+  if (settings.partitions == 1 && has_equal_devices(module)) {
+    module.header.replica_count = 1;
+    return;
+  }
   if (program.source.format == "mlir" && settings.replicas == 1)
     eval.partitioning = Partitioning::Unpartitioned;
   const bool is_whole = find_partitioning(module, eval) == Partitioning::Unpartitioned;
@@ -126,8 +138,9 @@ bool propagates_to(const CompileSettings& settings, size_t i) {
 // whole where the client leaves it open.
 bool is_left_whole(const Program& program, size_t i, const Shape& result,
                    const Sharding* sharding) {
-  return propagates_to(program.settings, i) &&
-         !find_cut(result, sharding, program.settings.partitions);
+  if (!propagates_to(program.settings, i)) return false;
+  const Result<Cut> cut = find_cut(result, sharding, program.settings.partitions);
+  return !cut || !cut->is_even;
 }
 
 Result<void> note_result(const Shape& shape, const Sharding* sharding, Program& program,
@@ -275,6 +288,24 @@ double note_cost(const Module& module, NamedValues& to) {
   return sum.flops + sum.transcendentals + sum.bytes_read;
 }
 
+// Fields of HloModuleProto: how its results and parameters are cut.
+void put_shardings(std::string& module, const Program& program, bool is_tuple) {
+  constexpr int64_t result_sharding = 12, parameter_sharding = 14;
+  if (!program.has_whole_values) return;
+  std::string results;
+  if (is_tuple) {
+    constexpr uint64_t tuple = 2;  // OpSharding: its kind, and of each element
+    put_varint_field(results, 1, tuple);
+    for (const std::string& one : program.results.listed_shardings)
+      put_bytes_field(results, 5, one);
+  } else {
+    results = program.results.listed_shardings[0];
+  }
+  put_bytes_field(module, result_sharding, results);
+  for (const std::string& one : program.parameters.listed_shardings)
+    put_bytes_field(module, parameter_sharding, one);
+}
+
 // HloModuleProtoWithConfig: the module, and a configuration with what clients cannot read out of
 // it.
 Result<std::string> with_config(const std::string& module, const CompileSettings& settings) {
@@ -301,7 +332,9 @@ Result<void> ProgramValues::add(const Shape& whole, const Sharding* sharding, in
   dims.insert(dims.end(), shape.dims.begin(), shape.dims.end());
   ranks.push_back(shape.dims.size());
   kinds.push_back(memory_kind_of(whole));
-  shardings.push_back(sharding_message(devices > 1 ? sharding : nullptr));
+  if (devices == 1) sharding = nullptr;
+  shardings.push_back(sharding_message(sharding));
+  listed_shardings.push_back(listed_sharding_message(sharding));
   cuts.push_back(std::move(cut));
   return {};
 }
@@ -319,7 +352,10 @@ void ProgramValues::show() {
 
 const Result<std::string>& Program::optimized() const {
   std::call_once(optimized_once_, [&] {
-    const Result<std::string> module = write_hlo_proto(executable.module());
+    const Module& compiled = executable.module();
+    Result<std::string> module = write_hlo_proto(compiled);
+    if (module)
+      put_shardings(*module, *this, compiled.shape(compiled[compiled.entry].root).is_tuple());
     optimized_ = module ? with_config(*module, settings) : module;
   });
   return optimized_;

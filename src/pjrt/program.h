@@ -28,7 +28,7 @@ struct ProgramValues {
   std::vector<size_t> kinds;  // of memory
   std::vector<const char*> kind_names;
   std::vector<size_t> kind_sizes;
-  std::vector<std::string> shardings;  // messages
+  std::vector<std::string> shardings, listed_shardings;  // messages
   std::vector<const char*> sharding_bytes;
   std::vector<size_t> sharding_sizes;
 
@@ -44,8 +44,8 @@ struct ProgramValues {
 
 // On which devices a run does what.
 enum class Spread : uint8_t {
-  Alone,    // one device
-  Each,     // each runs the program with arguments of its own
+  Alone,    // each runs the program by itself
+  Each,     // all run the program, each with arguments of its own, and meet in it
   Together  // one runs the program on whole values, whose shards the devices hold
 };
 

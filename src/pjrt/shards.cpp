@@ -1,14 +1,20 @@
 #include "pjrt/shards.h"
 
+#include <algorithm>
+
 #include "wire/wire.h"
 
 namespace hilo::pjrt {
 namespace {
 
-// Bytes from the start of the whole to a device's shard.
-int64_t offset_of(const Cut& cut, std::span<const int64_t> strides, int64_t device) {
-  if (!cut.tiles) return 0;
-  const Dims offset = cut.tiles->box_of(device).offset;
+// Of the whole: the elements in a device's shard, which has padding behind them where they are
+// less.
+ArrayBox box_of(const Cut& cut, int64_t device) {
+  return cut.tiles ? cut.tiles->box_of(device)
+                   : ArrayBox{Dims(cut.whole->dims.size(), 0), cut.whole->dims};
+}
+
+int64_t bytes_to(std::span<const int64_t> offset, std::span<const int64_t> strides) {
   int64_t out = 0;
   for (size_t dim = 0; dim < offset.size(); ++dim) out += offset[dim] * strides[dim];
   return out;
@@ -42,9 +48,7 @@ Result<Cut> find_cut(const Shape& whole, const Sharding* sharding, int64_t devic
   if (!axes.is_sharded()) return out;
   Dims dims = local_dims(whole.dims, axes);
   for (size_t dim = 0; dim < dims.size(); ++dim)
-    if (const int64_t tiles = tile_count(axes, dim); dims[dim] * tiles != whole.dims[dim])
-      return fail(ErrorKind::Unsupported, "{} is cut into {} along dimension {}",
-                  to_string_without_layout(whole), tiles, dim);
+    out.is_even = out.is_even && dims[dim] * tile_count(axes, dim) == whole.dims[dim];
   hold(out, std::make_shared<Shape>(in_order_of(whole, std::move(dims))));
   out.tiles.emplace(axes, whole.dims);
   return out;
@@ -56,9 +60,10 @@ Literal join_shards(const Cut& cut, std::span<const Literal> shards, HostDevice&
   const Dims strides = dense_strides(*cut.whole), shard_strides = strides_in_memory(*cut.shard);
   std::byte* const start = out.mutable_raw().data();
   for (size_t device = 0; device < (cut.tiles ? shards.size() : 1); ++device) {
-    const auto number = static_cast<int64_t>(device);
-    copy_strided(*cut.shard, start + offset_of(cut, strides, number), strides,
-                 shards[device].raw().data(), shard_strides);
+    const ArrayBox box = box_of(cut, static_cast<int64_t>(device));
+    if (box.elements() == 0) continue;
+    copy_strided(Shape::array(cut.whole->type, box.sizes), start + bytes_to(box.offset, strides),
+                 strides, shards[device].raw().data(), shard_strides);
   }
   return out;
 }
@@ -66,14 +71,27 @@ Literal join_shards(const Cut& cut, std::span<const Literal> shards, HostDevice&
 Literal take_shard(const Cut& cut, const Literal& whole, int64_t device, HostDevice& host) {
   if (!cut.tiles && !cut.ordered) return whole;
   Literal out = uninitialized(cut.held, host);
+  const std::span<std::byte> bytes = out.mutable_raw();
+  if (!cut.is_even) std::ranges::fill(bytes, std::byte{0});
+  const ArrayBox box = box_of(cut, device);
+  if (box.elements() == 0) return out;
   const Dims strides = dense_strides(*cut.whole);
-  copy_strided(*cut.shard, out.mutable_raw().data(), strides_in_memory(*cut.shard),
-               whole.raw().data() + offset_of(cut, strides, device), strides);
+  copy_strided(Shape::array(cut.whole->type, box.sizes), bytes.data(),
+               strides_in_memory(*cut.shard), whole.raw().data() + bytes_to(box.offset, strides),
+               strides);
   return out;
 }
 
 std::string sharding_message(const Sharding* sharding) {
   return sharding ? write_sharding_proto(*sharding) : std::string();
+}
+
+std::string listed_sharding_message(const Sharding* sharding) {
+  if (!sharding || !sharding->iota) return sharding_message(sharding);
+  Sharding out = *sharding;
+  out.devices = out.iota->expand();
+  out.iota.reset();
+  return write_sharding_proto(out);
 }
 
 }  // namespace hilo::pjrt

@@ -12,9 +12,10 @@ struct Cut {
   SharedShape held;          // a shard, row by row in the order of its memory
   SharedShape ordered;       // what its buffer has beside it; null: the shard lies row by row
   std::optional<DeviceTiles> tiles;  // none: each device has the whole
+  bool is_even = true;               // else shards at the end have padding
 };
 
-// The cut that a sharding says; Unsupported where it does not divide the dimensions.
+// The cut that a sharding says; Unsupported where it is of no tiles.
 Result<Cut> find_cut(const Shape& whole, const Sharding* sharding, int64_t devices);
 // shards: of each device.
 Literal join_shards(const Cut& cut, std::span<const Literal> shards, HostDevice& host);
@@ -23,5 +24,7 @@ Literal take_shard(const Cut& cut, const Literal& whole, int64_t device, HostDev
 
 // OpSharding as a message; empty for none.
 std::string sharding_message(const Sharding* sharding);
+// The same with its devices one by one: frameworks that list them compare messages by their bytes.
+std::string listed_sharding_message(const Sharding* sharding);
 
 }  // namespace hilo::pjrt
