@@ -1,4 +1,6 @@
 // Expected values: NumPy's ufunc.at, and by hand where windows fall outside.
+#include <cmath>
+
 #include "wave.h"
 
 namespace hilo::test {
@@ -68,6 +70,26 @@ TEST(Scatter, BatchingDims) {
           "b)\n}\n"),
       {whole({2, 3}, {1, 2, 3, 4, 5, 6}), whole({2, 1}, {2, 0}), whole({2}, {9, 3})});
   EXPECT_EQ(got, (Numbers{1, 2, 9, 4, 5, 6}));
+}
+
+// -0 is less than 0, whichever came first.
+TEST(Scatter, ZerosOfBothSignsAreInOrder) {
+  for (const std::string op : {"maximum", "minimum"}) {
+    const auto got = run_one(
+        module_of(
+            "  a = f32[4] parameter(0)\n  i = s32[8,1] parameter(1)\n  u = f32[8] parameter(2)\n"
+            "  s = f32[4] scatter(a, i, u), update_window_dims={}, inserted_window_dims={0}, "
+            "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=of_both\n"
+            "  o = f32[] constant(1)\n  p = f32[4] broadcast(o), dimensions={}\n"
+            "  ROOT d = f32[4] divide(p, s)\n",
+            "of_both { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] " + op +
+                "(a, b)\n}\n"),
+        {f32({4}, {0, -0.0f, 0, -0.0f}), whole({8, 1}, {0, 0, 1, 1, 2, 2, 3, 3}),
+         f32({8}, {0, -0.0f, 0, -0.0f, -0.0f, 0, -0.0f, -0.0f})});
+    const double more = INFINITY;
+    EXPECT_EQ(got, (op == "maximum" ? Numbers{more, more, more, -more}
+                                    : Numbers{-more, -more, -more, -more}));
+  }
 }
 
 }  // namespace

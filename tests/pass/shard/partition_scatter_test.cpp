@@ -74,6 +74,28 @@ TEST(PartitionScatter, ZerosKeepTheirSign) {
         << result;
 }
 
+// Of zeros the greatest is +0 and the least -0, in whatever order devices combine them.
+TEST(PartitionScatter, ZerosOfBothSignsAreInOrder) {
+  for (std::string_view op : {"maximum", "minimum"})
+    for (std::string_view zero : {"0", "-0"})
+      for (std::string_view result : {"{replicated}", "{devices=[4]<=[4]}", "{unreduced}"})
+        EXPECT_EQ(fault("f32", op,
+                        fmt::format(R"(
+  z = f32[] constant({})
+  o = f32[] constant(1)
+  p = f32[4] broadcast(z), dimensions={{}}, sharding={{replicated}}
+  q = f32[4] broadcast(o), dimensions={{}}, sharding={{replicated}}
+  m = s32[8] constant({{0,0,1,1,2,2,3,9}}), sharding={{devices=[4]<=[4]}}
+  u = f32[8] constant({{0,-0,-0,0,-0,-0,0,0}}), sharding={{devices=[4]<=[4]}}
+  r = f32[4] scatter(p, m, u), update_window_dims={{}}, inserted_window_dims={{0}}, scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=combine, sharding={}
+  s = f32[4] copy(r), sharding={{replicated}}
+  ROOT d = f32[4] divide(q, s), sharding={{replicated}}
+)",
+                                    zero, result)),
+                  "")
+            << op << zero << result;
+}
+
 // Windows of padding add nothing either.
 TEST(PartitionScatter, ZerosUnderWindowsKeepTheirSign) {
   EXPECT_EQ(fault("f32", "add", R"(
