@@ -115,30 +115,35 @@ class ManualAxesFinder {
     }
     return {};
   }
-  // Callers believe what the program says of its results.
+  // Callers take results for whole arrays, or for tiles of one.
   Result<void> check_results() const {
     const InstructionId root = module_[module_.entry].root;
-    if (module_[root].op != Op::Tuple) return check_result(root, root, 0);
+    std::vector<InstructionId> values = {root};
+    if (module_[root].op == Op::Tuple)
+      values.assign(module_.operands(root).begin(), module_.operands(root).end());
     size_t leaf = 0;
-    for (InstructionId operand : module_.operands(root)) {
-      HILO_DO(check_result(root, operand, leaf));
-      leaf += static_cast<size_t>(leaf_count(module_.shape(operand)));
-    }
+    for (InstructionId value : values)
+      for (int64_t count = leaf_count(module_.shape(value)); count > 0; --count)
+        HILO_DO(check_result(root, value, leaf++));
     return {};
   }
   Result<void> check_result(InstructionId root, InstructionId value, size_t leaf) const {
     const AxisSharding* const said = given_.find(root, leaf);
-    const SubAxes& manual = out_.lists_[out_.numbers_[value.value]];
-    if (!said || !said->manual.empty() || manual.empty() || is_neutral_[value.value] ||
-        !has_dims(module_.shape(value)))
-      return {};
-    return fault_at(module_, root,
-                    fail(ErrorKind::Structure,
-                         "expected the end of a manual region between '{}' with manual {} and the "
-                         "program's result, {} {}",
-                         module_[value].name, list_text(*given_.mesh, manual),
-                         to_string_without_layout(module_.shape(value)), axes_text(*said))
-                        .error());
+    const bool is_said = said && !said->manual.empty();
+    const SubAxes& manual = is_said ? said->manual : out_.lists_[out_.numbers_[value.value]];
+    const bool is_alike = is_neutral_[value.value] || !has_dims(module_.shape(value));
+    if (manual.empty() || (is_alike && !is_said)) return {};
+    return fault_at(
+        module_, root,
+        fail(ErrorKind::Structure,
+             "expected the end of a manual region between '{}' with manual {} and the program's "
+             "result, {} {}",
+             module_[value].name, list_text(is_said ? *said->mesh : *given_.mesh, manual),
+             to_string_without_layout(module_.shape(value)),
+             is_said ? quoted_sharding(print(tile_sharding(*said)))
+             : said  ? axes_text(*said)
+                     : "of no sharding")
+            .error());
   }
   static bool has_dims(const Shape& shape) {
     return !shape.dims.empty() || std::ranges::any_of(shape.elements, has_dims);

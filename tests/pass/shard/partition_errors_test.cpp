@@ -269,6 +269,24 @@ TEST(PartitionErrors, ARegionThatDoesNotEnd) {
                  "r",
                  7,
                  {"expected the end of a manual region between 'n'", "f32[4] [{}]"}});
+  // What says so itself, what says nothing, and what would be whole but says {manual}.
+  for (const auto& [value, said, shown] :
+       {std::array{"n", ", sharding={{replicated}, {manual}}", "f32[4] {manual}"},
+        std::array{"n", "", "f32[4] "},
+        std::array{"b", ", sharding={{replicated}, {manual}}", "f32[4] {manual}"}})
+    expect_errors(
+        {fmt::format(R"(
+  a = f32[16] parameter(0), sharding={{devices=[4]<=[4]}}
+  b = f32[4] parameter(1), sharding={{replicated}}
+  c = f32[16] custom-call(a), custom_call_target="Sharding", sharding={{devices=[4]<=[4]}}
+  m = f32[4] custom-call(c), custom_call_target="SPMDFullToShardShape", sharding={{manual}}
+  n = f32[4] negate(m), sharding={{manual}}
+  ROOT r = (f32[16], f32[4]) tuple(a, {}){}
+)",
+                     value, said),
+         "r",
+         8,
+         {fmt::format("expected the end of a manual region between '{}'", value), shown}});
 }
 
 // Along the dimension that is dynamic or along another one.
