@@ -285,25 +285,35 @@ inline std::string changed_boundary(const Module& before, const Module& after) {
 }
 
 // What a device sends where each instruction gathers its operands whole, each result of a
-// computation once more. All values state their shardings.
+// computation once more, and what one device has made alone is told to all. All values state their
+// shardings.
 inline double bytes_to_gather_all(const Module& module) {
   double out = 0;
   auto calls = count_calls(module);
-  const auto gather = [&](InstructionId id, double times) {
+  const auto devices = static_cast<double>(module.header.num_partitions);
+  // `is_made`: what one device tells when it has made it, else what others gather.
+  const auto add = [&](InstructionId id, double times, bool is_made) {
     const auto leaves = leaf_shardings(module, id, module.shape(id));
     size_t next = 0;
     for_each_leaf(module.shape(id), [&](const Shape& leaf, std::span<const int64_t>) {
       const AxisSharding& from = (*leaves)[next++];
-      if (!from.manual.empty()) return;
+      if (!from.manual.empty() || is_single_device(*from.mesh) != is_made) return;
+      if (is_made) {
+        out += times * static_cast<double>(unpadded_bytes(leaf)) * (devices - 1) / devices;
+        return;
+      }
       const auto plan =
           plan_reshard(leaf.dims, from, replicated_sharding(from.mesh, leaf.dims.size()));
+      check(plan.has_value(), "bytes_to_gather_all: a sharding of other devices");
       out += times * plan->bytes_per_device(leaf.type);
     });
   };
   for (ComputationId computation : module.post_order()) {
-    for (InstructionId id : module[computation].instructions)
-      for (InstructionId operand : module.operands(id)) gather(operand, calls[computation]);
-    gather(module[computation].root, calls[computation]);
+    for (InstructionId id : module[computation].instructions) {
+      for (InstructionId operand : module.operands(id)) add(operand, calls[computation], false);
+      add(id, calls[computation], true);
+    }
+    add(module[computation].root, calls[computation], false);
   }
   return out;
 }
