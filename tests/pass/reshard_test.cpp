@@ -185,6 +185,8 @@ TEST_P(RandomReshard, EndsWithTheTilesAtTheBound) {
     ASSERT_NO_FATAL_FAILURE(check_plan(dims, from, to));
     ASSERT_NO_FATAL_FAILURE(check_plan(dims, from, to, {.max_transfers = 0}));
     ASSERT_NO_FATAL_FAILURE(check_plan(dims, from, to, {.max_transfers = 0, .max_states = 2}));
+    for (int64_t looks : {0, 100})
+      ASSERT_NO_FATAL_FAILURE(check_plan(dims, from, to, {.max_transfers = 0, .max_looks = looks}));
     if (HasFailure()) return;
   }
 }
@@ -252,6 +254,23 @@ TEST(Reshard, KnownCases) {
     EXPECT_EQ(kinds, known.kinds);
     check_plan(known.dims, both->at(0), both->at(1));
   }
+}
+
+// Twelve axes, in another order, of dimensions that they do not divide: a search ends.
+TEST(Reshard, ManyAxesOfUnevenTiles) {
+  constexpr size_t count = 12;
+  Mesh mesh;
+  for (size_t i = 0; i < count; ++i) mesh.axes.push_back({fmt::format("a{}", i), 2});
+  AxisSharding from = replicated_sharding(*make_mesh(std::move(mesh)), 2), to = from;
+  for (size_t i = 0; i < count; ++i) {
+    from.dims[i % 2].axes.push_back({i, 1, 2});
+    to.dims[i * 2 / count].axes.push_back({count - 1 - i, 1, 2});
+  }
+  const Dims dims = {1000, 999};
+  const auto plan = plan_reshard(dims, from, to, {.max_transfers = 0});
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  EXPECT_LE(plan->elements, gather_everything(dims, from));
+  check_plan({5, 6}, from, to, {.max_transfers = 0});
 }
 
 // Four rounds of chunks, or an exchange and a permute that send half as much more.

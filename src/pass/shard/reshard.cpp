@@ -203,8 +203,10 @@ Result<int64_t> reshard_bound(std::span<const int64_t> dims, const AxisSharding&
   if (*from.mesh == *to.mesh ? from.unreduced != to.unreduced : !from.unreduced.empty())
     return fail(ErrorKind::Unsupported, "a bound of what sums");
   if (*from.mesh == *to.mesh)
-    if (const auto space = ReshardSpace::make(dims, from, to))
-      return space->missing(space->source(), space->target());
+    if (const auto space = ReshardSpace::make(dims, from, to)) {
+      int64_t looks = 0;
+      return space->missing(space->source(), space->target(), looks);
+    }
   const DeviceTiles held(from, dims), wanted(to, dims);
   int64_t out = 0;
   for (int64_t device = 0; device < held.devices(); ++device) {

@@ -44,6 +44,9 @@ struct ReshardOptions {
   int64_t max_transfers = int64_t{1} << 16;
   // Of a search, before it takes the first chain that it finds.
   size_t max_states = size_t{1} << 10;
+  // Tiles that a search looks at, one by one where they have padding, before it takes the best
+  // chain that is known.
+  int64_t max_looks = int64_t{1} << 22;
 };
 
 // The fewest elements that are sent, then the fewest collectives, then the smallest peak.

@@ -118,16 +118,19 @@ AtomSet ReshardSpace::used_in_dims(const AtomLists& lists) const {
   return out;
 }
 
+int64_t ReshardSpace::tiles(std::span<const Atom> list) const {
+  int64_t out = 1;
+  for (Atom atom : list) out *= size(atom);
+  return out;
+}
+
 int64_t ReshardSpace::tile(size_t dim, std::span<const Atom> list) const {
-  int64_t tiles = 1;
-  for (Atom atom : list) tiles *= size(atom);
+  const int64_t tiles = this->tiles(list);
   return dims_[dim] / tiles + (dims_[dim] % tiles != 0);
 }
 
 bool ReshardSpace::divides(size_t dim, std::span<const Atom> list) const {
-  int64_t tiles = 1;
-  for (Atom atom : list) tiles *= size(atom);
-  return dims_[dim] % tiles == 0;
+  return dims_[dim] % tiles(list) == 0;
 }
 
 int64_t ReshardSpace::tile_elements(const AtomLists& lists) const {
@@ -138,19 +141,16 @@ int64_t ReshardSpace::tile_elements(const AtomLists& lists) const {
 
 bool ReshardSpace::nests(size_t dim, std::span<const Atom> coarser,
                          std::span<const Atom> finer) const {
-  int64_t tiles = 1;
-  for (Atom atom : finer.subspan(coarser.size())) tiles *= size(atom);
   const int64_t whole = tile(dim, coarser);
-  return whole >= dims_[dim] || whole == tiles * tile(dim, finer);
+  return whole >= dims_[dim] || whole == tiles(finer.subspan(coarser.size())) * tile(dim, finer);
 }
 
-// Elements that a device holds in both, over all devices.
-std::optional<int64_t> ReshardSpace::overlap_of_digits(const AtomLists& from,
-                                                       const AtomLists& to) const {
+std::optional<ReshardSpace::Overlap> ReshardSpace::overlap_of_digits(const AtomLists& from,
+                                                                     const AtomLists& to) const {
   SharedTiles shared(digits_, devices_);
   for (size_t dim = 0; dim < rank(); ++dim)
     if (!shared.add(dims_[dim], from.of(dim), to.of(dim))) return std::nullopt;
-  return shared.elements();
+  return Overlap{devices_, shared.elements()};
 }
 
 int64_t ReshardSpace::same_tile_devices(const AtomLists& from, const AtomLists& to) const {
@@ -159,44 +159,105 @@ int64_t ReshardSpace::same_tile_devices(const AtomLists& from, const AtomLists& 
   return shared.devices();
 }
 
-// By position in the mesh, the number of its tile.
-Dims ReshardSpace::tile_numbers(std::span<const Atom> list) const {
-  Dims out(static_cast<size_t>(devices_), 0);
-  for (Atom atom : list) {
-    const int64_t size = this->size(atom), stride = this->stride(atom);
-    for (int64_t first = 0, number = 0; first < devices_; first += stride, ++number) {
-      if (number == size) number = 0;
-      for (int64_t position = first; position < first + stride; ++position)
-        out[position] = out[position] * size + number;
-    }
+// Where each tile lies in one of the other side: together they are the dimension.
+std::optional<ReshardSpace::Overlap> ReshardSpace::overlap_of_dim(size_t dim, const AtomLists& from,
+                                                                  const AtomLists& to) const {
+  std::span<const Atom> coarser = from.of(dim), finer = to.of(dim);
+  if (coarser.size() > finer.size()) std::swap(coarser, finer);
+  if (!std::ranges::equal(coarser, finer.first(coarser.size())) || !nests(dim, coarser, finer))
+    return std::nullopt;
+  return Overlap{tiles(finer), dims_[dim]};
+}
+
+namespace {
+
+struct Digit {
+  int64_t size, weight;
+};
+
+// The numbers that digits make, the last one counting fastest.
+Dims numbers_of(std::span<const Digit> digits) {
+  Dims out = {0};
+  for (const Digit& digit : digits) {
+    Dims next;
+    next.reserve(out.size() * static_cast<size_t>(digit.size));
+    for (int64_t number : out)
+      for (int64_t i = 0; i < digit.size; ++i) next.push_back(number + i * digit.weight);
+    out = std::move(next);
   }
   return out;
 }
 
-int64_t ReshardSpace::missing_of_devices(const AtomLists& from, const AtomLists& to) const {
-  Dims wanted(static_cast<size_t>(devices_), 1), shared = wanted;  // elements, by position
-  for (size_t dim = 0; dim < rank(); ++dim) {
-    const Dims held_tiles = tile_numbers(from.of(dim)), wanted_tiles = tile_numbers(to.of(dim));
+}  // namespace
+
+ReshardSpace::Overlap ReshardSpace::overlap_of_tiles(std::span<const size_t> dims,
+                                                     const AtomSet& atoms, const AtomLists& from,
+                                                     const AtomLists& to) const {
+  const auto tile_numbers = [&](std::span<const Atom> list) {
+    std::vector<Digit> digits;
+    for (Atom atom = 0; atom < this->atoms(); ++atom) {
+      if (!atoms[atom]) continue;
+      const auto at = static_cast<size_t>(std::ranges::find(list, atom) - list.begin());
+      digits.push_back({size(atom), at < list.size() ? tiles(list.subspan(at + 1)) : 0});
+    }
+    return numbers_of(digits);
+  };
+  Dims shared;  // elements, by position along the atoms
+  for (size_t dim : dims) {
+    const Dims held = tile_numbers(from.of(dim)), wanted = tile_numbers(to.of(dim));
     const int64_t held_size = tile(dim, from.of(dim)), wanted_size = tile(dim, to.of(dim));
-    for (size_t position = 0; position < wanted.size(); ++position) {
-      const auto end_of = [&](int64_t start, int64_t size) {
-        return std::min(start + size, dims_[dim]);
-      };
-      const int64_t held = std::min(held_tiles[position] * held_size, dims_[dim]);
-      const int64_t first = std::min(wanted_tiles[position] * wanted_size, dims_[dim]);
-      const int64_t last = end_of(first, wanted_size);
-      wanted[position] *= last - first;
-      shared[position] *=
-          std::max<int64_t>(0, std::min(end_of(held, held_size), last) - std::max(held, first));
+    shared.resize(held.size(), 1);
+    for (size_t i = 0; i < shared.size(); ++i) {
+      const int64_t first = std::max(held[i] * held_size, wanted[i] * wanted_size);
+      const int64_t end = std::min((held[i] + 1) * held_size, (wanted[i] + 1) * wanted_size);
+      shared[i] *= std::max<int64_t>(0, std::min(end, dims_[dim]) - first);
     }
   }
-  return std::accumulate(wanted.begin(), wanted.end(), int64_t{0}) -
-         std::accumulate(shared.begin(), shared.end(), int64_t{0});
+  return {std::ssize(shared), std::accumulate(shared.begin(), shared.end(), int64_t{0})};
 }
 
-int64_t ReshardSpace::missing(const AtomLists& from, const AtomLists& to) const {
-  const auto overlap = overlap_of_digits(from, to);
-  return overlap ? devices_ * tile_elements(to) - *overlap : missing_of_devices(from, to);
+// Dimensions whose lists have no atom in common have nothing to do with each other.
+ReshardSpace::Overlap ReshardSpace::overlap(const AtomLists& from, const AtomLists& to,
+                                            int64_t& looks) const {
+  looks += static_cast<int64_t>(atoms_.size());
+  if (const auto of_digits = overlap_of_digits(from, to)) return *of_digits;
+  std::vector<AtomSet> named(rank());
+  for (const AtomLists* lists : {&from, &to})
+    for (size_t i = 0; i < lists->size() && lists->list_of(i) < rank(); ++i)
+      named[lists->list_of(i)].set((*lists)[i]);
+  Overlap out;
+  std::vector<bool> is_done(rank());
+  for (size_t first = 0; first < rank(); ++first) {
+    if (is_done[first]) continue;
+    std::vector<size_t> dims = {first};
+    AtomSet together = named[first];
+    is_done[first] = true;
+    for (size_t dim = first + 1; dim < rank(); ++dim) {
+      if (is_done[dim] || (named[dim] & together).none()) continue;
+      dims.push_back(dim);
+      together |= named[dim];
+      is_done[dim] = true;
+      dim = first;  // those before may share atoms with this one
+    }
+    auto one = dims.size() == 1 ? overlap_of_dim(first, from, to) : std::nullopt;
+    if (!one) {
+      one = overlap_of_tiles(dims, together, from, to);
+      looks += one->devices * std::ssize(dims);
+    }
+    out.devices *= one->devices;
+    out.elements *= one->elements;
+  }
+  return out;
+}
+
+int64_t ReshardSpace::missing(const AtomLists& from, const AtomLists& to, int64_t& looks) const {
+  int64_t parts = 1, elements = 1;
+  for (size_t dim = 0; dim < rank(); ++dim) {
+    parts *= tiles(to.of(dim));
+    elements *= dims_[dim];
+  }
+  const Overlap shared = overlap(from, to, looks);
+  return devices_ / parts * elements - devices_ / shared.devices * shared.elements;
 }
 
 SubAxes ReshardSpace::axes(std::span<const Atom> atoms) const {

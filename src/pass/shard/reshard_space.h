@@ -35,7 +35,8 @@ class ReshardSpace {
   bool divides(size_t dim, std::span<const Atom> list) const;  // no tile has padding
   int64_t tile_elements(const AtomLists& lists) const;
   // Elements that devices hold in `to` and not in `from`, all together; padding does not count.
-  int64_t missing(const AtomLists& from, const AtomLists& to) const;
+  // Adds to `looks` how many tiles it had to look at.
+  int64_t missing(const AtomLists& from, const AtomLists& to, int64_t& looks) const;
   // Of two with axes of equal sizes in equal order: devices whose tile is the same.
   int64_t same_tile_devices(const AtomLists& from, const AtomLists& to) const;
   // Whether each tile of `finer`, which only has more atoms behind, lies in the tile of `coarser`
@@ -46,9 +47,17 @@ class ReshardSpace {
   SubAxes axes(std::span<const Atom> atoms) const;
 
  private:
-  std::optional<int64_t> overlap_of_digits(const AtomLists& from, const AtomLists& to) const;
-  Dims tile_numbers(std::span<const Atom> list) const;
-  int64_t missing_of_devices(const AtomLists& from, const AtomLists& to) const;
+  int64_t tiles(std::span<const Atom> list) const;
+  // Elements of some dimensions that devices hold in both, all along some atoms together.
+  struct Overlap {
+    int64_t devices = 1, elements = 1;
+  };
+  std::optional<Overlap> overlap_of_digits(const AtomLists& from, const AtomLists& to) const;
+  std::optional<Overlap> overlap_of_dim(size_t dim, const AtomLists& from,
+                                        const AtomLists& to) const;
+  Overlap overlap_of_tiles(std::span<const size_t> dims, const AtomSet& atoms,
+                           const AtomLists& from, const AtomLists& to) const;
+  Overlap overlap(const AtomLists& from, const AtomLists& to, int64_t& looks) const;
   Atom number_of(const SubAxis& atom) const;
   AtomLists lists_of(const AxisSharding& sharding) const;
 
