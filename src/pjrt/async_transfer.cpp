@@ -48,6 +48,7 @@ Result<void> take_data(const PJRT_AsyncHostToDeviceTransferManager_TransferData_
     if (offset < 0 || size < 0 || offset > bytes || size > bytes - offset)
       return fail(ErrorKind::Input, "bytes [{}, {} + {}) of a buffer of {}", offset, offset, size,
                   bytes);
+    HILO_DO(list_of(static_cast<const std::byte*>(args.data), static_cast<size_t>(size), "data"));
     if (size > 0)
       std::memcpy(buffer->value.mutable_raw().data() + offset, args.data,
                   static_cast<size_t>(size));
@@ -72,13 +73,15 @@ PJRT_Error* Client_CreateBuffersForAsyncHostToDevice(
     if (args->num_device_layouts != 0 && args->num_device_layouts != args->num_shape_specs)
       return fail(ErrorKind::Input, "{} layouts of {} buffers", args->num_device_layouts,
                   args->num_shape_specs);
-    for (size_t i = 0; i < args->num_shape_specs; ++i) {
-      const PJRT_ShapeSpec& spec = args->shape_specs[i];
+    HILO_TRY(const auto specs, list_of(args->shape_specs, args->num_shape_specs, "shape_specs"));
+    HILO_TRY(const auto layouts,
+             list_of(args->device_layouts, args->num_device_layouts, "device_layouts"));
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const PJRT_ShapeSpec& spec = specs[i];
       Filled& buffer = manager->buffers.emplace_back();
       HILO_TRY(buffer.shape, array_shape(spec.element_type, spec.dims, spec.num_dims));
       HILO_TRY(buffer.shape,
-               laid_out(std::move(buffer.shape),
-                        args->num_device_layouts != 0 ? args->device_layouts[i] : nullptr));
+               laid_out(std::move(buffer.shape), layouts.empty() ? nullptr : layouts[i]));
       buffer.value = uninitialized(in_memory_order(buffer.shape), *args->client->host);
     }
     args->transfer_manager = manager.release();
@@ -90,6 +93,7 @@ PJRT_Error* Client_CreateBuffersForAsyncHostToDevice(
 PJRT_Error* AsyncHostToDeviceTransferManager_Destroy(
     PJRT_AsyncHostToDeviceTransferManager_Destroy_Args* args) {
   const std::unique_ptr<Manager> manager(args->transfer_manager);
+  if (!manager) return nullptr;
   return answer([&] -> Result<void> {
     for (Filled& buffer : manager->buffers)
       if (!buffer.is_done && buffer.is_taken)

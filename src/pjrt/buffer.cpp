@@ -44,10 +44,11 @@ PJRT_Buffer_Type buffer_type(ElementType type) {
 }
 
 Result<SharedShape> array_shape(PJRT_Buffer_Type type, const int64_t* dims, size_t rank) {
+  HILO_TRY(const auto sizes, list_of(dims, rank, "dimensions"));
   const std::optional<ElementType> element = element_type(type);
   if (!element || !is_array(*element))
     return fail(ErrorKind::Input, "no array has the element type {}", static_cast<uint32_t>(type));
-  auto out = std::make_shared<Shape>(Shape::array(*element, Dims(dims, dims + rank)));
+  auto out = std::make_shared<Shape>(Shape::array(*element, Dims(sizes.begin(), sizes.end())));
   for (int64_t dim : out->dims)
     if (dim < 0) return fail(ErrorKind::Input, "a dimension of {}", dim);
   int64_t bytes = 0;

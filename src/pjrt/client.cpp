@@ -69,8 +69,7 @@ PJRT_Error* Plugin_Attributes(PJRT_Plugin_Attributes_Args* args) {
 
 PJRT_Error* Client_Create(PJRT_Client_Create_Args* args) {
   return answer([&] -> Result<void> {
-    HILO_TRY(const ClientOptions options,
-             client_options({args->create_options, args->num_options}));
+    HILO_TRY(const ClientOptions options, client_options(args->create_options, args->num_options));
     HILO_TRY(ClientProcesses processes, find_processes(options, *args));
     args->client = new PJRT_Client(options, std::move(processes));
     return {};
@@ -143,10 +142,12 @@ PJRT_Error* Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_A
     if (args->num_replicas < 1 || args->num_partitions < 1 || wanted > there)
       return fail(ErrorKind::Input, "{} replicas of {} partitions do not fit {} devices",
                   args->num_replicas, args->num_partitions, there);
-    if (args->default_assignment_size < static_cast<size_t>(wanted))
+    HILO_TRY(const auto room, list_of(args->default_assignment, args->default_assignment_size,
+                                      "default_assignment"));
+    if (std::ssize(room) < wanted)
       return fail(ErrorKind::Input, "an assignment has {} entries, and there is room for {}",
-                  wanted, args->default_assignment_size);
-    for (int i = 0; i < wanted; ++i) args->default_assignment[i] = i;
+                  wanted, room.size());
+    for (int i = 0; i < wanted; ++i) room[static_cast<size_t>(i)] = i;
     return {};
   });
 }

@@ -83,7 +83,9 @@ void Error_Destroy(PJRT_Error_Destroy_Args* args) {
 }
 
 void Error_Message(PJRT_Error_Message_Args* args) {
-  message_of(args->error, &args->message, &args->message_size);
+  if (args->error) return message_of(args->error, &args->message, &args->message_size);
+  args->message = "";
+  args->message_size = 0;
 }
 
 PJRT_Error* Error_GetCode(PJRT_Error_GetCode_Args* args) {

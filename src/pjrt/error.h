@@ -2,6 +2,7 @@
 #pragma once
 
 #include <new>
+#include <span>
 
 #include "base/base.h"
 #include "pjrt/pjrt_abi.h"
@@ -43,6 +44,16 @@ bool knows(const Args* args, Field Args::* field) {
 
 inline std::string_view text(const char* start, size_t size) {
   return start ? std::string_view(start, size) : std::string_view();
+}
+
+// A list that a client gives; Input where it has elements and is at null, or has more than memory.
+template <class Element>
+Result<std::span<Element>> list_of(Element* start, size_t count, std::string_view what) {
+  if (count > 0 && !start)
+    return fail(ErrorKind::Input, "{}: the pointer to {} elements is null", what, count);
+  if (count > PTRDIFF_MAX / sizeof(Element))
+    return fail(ErrorKind::Input, "{}: no list has {} elements", what, count);
+  return std::span<Element>(start, count);
 }
 
 }  // namespace hilo::pjrt

@@ -35,12 +35,15 @@ Result<void> make_from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
   HILO_TRY(PJRT_Memory * memory, memory_of(args.device, args.memory));
   HILO_TRY(SharedShape shape, array_shape(args.type, args.dims, args.num_dims));
   HILO_TRY(shape, laid_out(std::move(shape), args.device_layout));
+  HILO_DO(list_of(static_cast<const std::byte*>(args.data),
+                  static_cast<size_t>(literal_bytes(*shape)), "data"));
+  HILO_TRY(const auto told, list_of(args.byte_strides, args.num_byte_strides, "byte_strides"));
   Dims strides = dense_strides(*shape);
-  if (args.num_byte_strides > 0) {
-    if (args.num_byte_strides != args.num_dims)
+  if (!told.empty()) {
+    if (told.size() != args.num_dims)
       return fail(ErrorKind::Input, "{} has {} strides", to_string_without_layout(*shape),
-                  args.num_byte_strides);
-    strides.assign(args.byte_strides, args.byte_strides + args.num_byte_strides);
+                  told.size());
+    strides.assign(told.begin(), told.end());
   }
   if (may_be_shared(args, *shape, strides)) {
     const Event done = Event::pending();
@@ -116,6 +119,7 @@ PJRT_Error* Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
     if (offset < 0 || size < 0 || offset > bytes || size > bytes - offset)
       return fail(ErrorKind::Input, "bytes [{}, {} + {}) of a buffer of {}", offset, offset, size,
                   bytes);
+    HILO_DO(list_of(static_cast<std::byte*>(args->dst), static_cast<size_t>(size), "dst"));
     const Event ready = buffer.ready();
     HILO_TRY(HeldValue held, buffer.hold());
     void* const to = args->dst;
@@ -133,6 +137,8 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
     HILO_TRY(PJRT_Memory * memory, memory_of(args->device, given));
     HILO_TRY(SharedShape shape, array_shape(args->element_type, args->dims, args->num_dims));
     HILO_TRY(shape, laid_out(std::move(shape), args->layout));
+    HILO_DO(list_of(static_cast<std::byte*>(args->device_buffer_ptr),
+                    static_cast<size_t>(literal_bytes(*shape)), "device_buffer_ptr"));
     if (!may_stand_at(args->device_buffer_ptr, shape->type))
       // Frameworks look for this kind and these words, and then copy.
       return fail(ErrorKind::Input, "a view of {}: its address {} is not aligned to {} bytes",

@@ -5,10 +5,12 @@
 namespace hilo::pjrt {
 namespace {
 
-ProgramSource source_of(const PJRT_Program& program, const char* options, size_t options_size) {
-  return {std::string(program.code, program.code_size),
-          std::string(text(program.format, program.format_size)),
-          std::string(text(options, options_size))};
+Result<ProgramSource> source_of(const PJRT_Program& program, const char* options,
+                                size_t options_size) {
+  HILO_TRY(const auto code, list_of(program.code, program.code_size, "the program"));
+  return ProgramSource{std::string(code.begin(), code.end()),
+                       std::string(text(program.format, program.format_size)),
+                       std::string(text(options, options_size))};
 }
 
 }  // namespace
@@ -34,10 +36,9 @@ Result<PJRT_LoadedExecutable*> load(PJRT_Client& client, std::shared_ptr<const P
 
 PJRT_Error* Client_Compile(PJRT_Client_Compile_Args* args) {
   return answer([&] -> Result<void> {
-    HILO_TRY(
-        std::shared_ptr<const Program> program,
-        make_program(source_of(*args->program, args->compile_options, args->compile_options_size),
-                     args->client));
+    HILO_TRY(ProgramSource source,
+             source_of(*args->program, args->compile_options, args->compile_options_size));
+    HILO_TRY(std::shared_ptr<const Program> program, make_program(std::move(source), args->client));
     HILO_TRY(args->executable, load(*args->client, std::move(program)));
     return {};
   });
@@ -45,10 +46,9 @@ PJRT_Error* Client_Compile(PJRT_Client_Compile_Args* args) {
 
 PJRT_Error* Compile(PJRT_Compile_Args* args) {
   return answer([&] -> Result<void> {
-    HILO_TRY(
-        std::shared_ptr<const Program> program,
-        make_program(source_of(*args->program, args->compile_options, args->compile_options_size),
-                     args->client));
+    HILO_TRY(ProgramSource source,
+             source_of(*args->program, args->compile_options, args->compile_options_size));
+    HILO_TRY(std::shared_ptr<const Program> program, make_program(std::move(source), args->client));
     args->executable = new PJRT_Executable{std::move(program)};
     return {};
   });

@@ -271,6 +271,7 @@ struct PJRT_ProcessInfo {
 };
 
 #define FIELD(type, name) type name;
+#define REQUIRED FIELD
 #define FUNCTION(function, fields)                              \
   typedef struct PJRT_##function##_Args PJRT_##function##_Args; \
   struct PJRT_##function##_Args {                               \
@@ -282,6 +283,7 @@ struct PJRT_ProcessInfo {
 #define ABSENT(function) typedef struct PJRT_##function##_Args PJRT_##function##_Args;
 #include "pjrt/functions.def"
 #undef FIELD
+#undef REQUIRED
 #undef FUNCTION
 #undef ABSENT
 

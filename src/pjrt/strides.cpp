@@ -32,10 +32,11 @@ CopyRow row_copier(int64_t element_bytes) {
 // The shape in the order that a layout says.
 Result<Shape> with_order(const Shape& shape, const PJRT_Buffer_MemoryLayout_Tiled& tiled) {
   if (tiled.num_tiles != 0) return fail(ErrorKind::Unsupported, "an array in tiles on a CPU");
+  HILO_TRY(const auto order,
+           list_of(tiled.minor_to_major, tiled.minor_to_major_size, "minor_to_major"));
   Shape out = shape;
   out.layout = {};
-  out.layout.minor_to_major.assign(tiled.minor_to_major,
-                                   tiled.minor_to_major + tiled.minor_to_major_size);
+  out.layout.minor_to_major.assign(order.begin(), order.end());
   if (const std::string fault = layout_fault(out); !fault.empty())
     return fail(ErrorKind::Input, "{}", fault);
   return out;
@@ -92,7 +93,9 @@ Result<Dims> strides_of(const Shape& shape, const PJRT_Buffer_MemoryLayout* layo
     if (strides.num_byte_strides != shape.dims.size())
       return fail(ErrorKind::Input, "{} has {} strides", to_string_without_layout(shape),
                   strides.num_byte_strides);
-    return Dims(strides.byte_strides, strides.byte_strides + strides.num_byte_strides);
+    HILO_TRY(const auto told,
+             list_of(strides.byte_strides, strides.num_byte_strides, "byte_strides"));
+    return Dims(told.begin(), told.end());
   }
   HILO_TRY(const Shape ordered, with_order(shape, layout->tiled));
   return strides_in(shape, ordered.layout.minor_to_major);

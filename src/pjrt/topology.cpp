@@ -118,9 +118,10 @@ const std::string& platform_version() {
   return out;
 }
 
-Result<ClientOptions> client_options(std::span<const PJRT_NamedValue> options) {
+Result<ClientOptions> client_options(const PJRT_NamedValue* options, size_t count) {
+  HILO_TRY(const auto given_options, list_of(options, count, "create_options"));
   HILO_TRY(ClientOptions out, options_of_environment());
-  for (const PJRT_NamedValue& option : options) HILO_DO(use_option(option, out));
+  for (const PJRT_NamedValue& option : given_options) HILO_DO(use_option(option, out));
   if (out.process >= out.processes)
     return fail(ErrorKind::Usage, "node_id: {} is none of {} processes", out.process,
                 out.processes);
@@ -129,8 +130,7 @@ Result<ClientOptions> client_options(std::span<const PJRT_NamedValue> options) {
 
 PJRT_Error* TopologyDescription_Create(PJRT_TopologyDescription_Create_Args* args) {
   return answer([&] -> Result<void> {
-    HILO_TRY(const ClientOptions options,
-             client_options({args->create_options, args->num_options}));
+    HILO_TRY(const ClientOptions options, client_options(args->create_options, args->num_options));
     const std::vector<int64_t> devices(static_cast<size_t>(options.processes), options.devices);
     args->topology = new PJRT_TopologyDescription(devices);
     return {};

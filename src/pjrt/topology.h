@@ -36,6 +36,6 @@ struct ClientOptions {
 // Of the options, else HILO_DEVICES, HILO_THREADS, HILO_CACHE, HILO_CACHE_SIZE and HILO_TIMEOUT of
 // the environment.
 // Usage for names that are not known and for what is no such number.
-Result<ClientOptions> client_options(std::span<const PJRT_NamedValue> options);
+Result<ClientOptions> client_options(const PJRT_NamedValue* options, size_t count);
 
 }  // namespace hilo::pjrt
