@@ -30,6 +30,34 @@ Result<void> check_devices(const Args& args) {
   return {};
 }
 
+// The device of each list of arguments.
+PJRT_Device& device_of(const Args& args, size_t list) {
+  PJRT_Device* const named = named_device(args);
+  return named ? *named : *args.executable->devices[list];
+}
+
+Result<void> check_lists(const Args& args, size_t list) {
+  const auto fault = [&](size_t argument, std::string_view what) {
+    return fail(ErrorKind::Input, "argument {} for device {} {}", argument,
+                device_of(args, list).description->id, what);
+  };
+  const size_t lists = args.num_devices;
+  if (args.num_args > 0) {
+    HILO_TRY(const auto of_all, list_of(args.argument_lists, lists, "argument_lists"));
+    HILO_TRY(const auto buffers, list_of(of_all[list], args.num_args, "a list of arguments"));
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      if (!buffers[i]) return fault(i, "is null");
+      if (buffers[i]->device != &device_of(args, list))
+        return fault(i, fmt::format("is on device {}", buffers[i]->device->description->id));
+    }
+  }
+  const size_t results = args.executable->program->results.size();
+  if (results == 0) return {};
+  HILO_TRY(const auto of_all, list_of(args.output_lists, lists, "output_lists"));
+  HILO_DO(list_of(of_all[list], results, "a list of results"));
+  return {};
+}
+
 Result<void> check_call(const Args& args) {
   const PJRT_LoadedExecutable& loaded = *args.executable;
   if (loaded.is_deleted) return fail(ErrorKind::Input, "the executable has been deleted");
@@ -37,8 +65,11 @@ Result<void> check_call(const Args& args) {
   if (loaded.devices.empty()) return {};  // they are in other processes: there are no lists
   const size_t parameters = loaded.program->parameters.size();
   if (args.num_args != parameters)
-    return fail(ErrorKind::Input, "the program takes {} arguments, and {} were given", parameters,
-                args.num_args);
+    // Clients look for these words.
+    return fail(ErrorKind::Input,
+                "Execution supplied {} buffers but compiled program expected {} buffers",
+                args.num_args, parameters);
+  for (size_t i = 0; i < args.num_devices; ++i) HILO_DO(check_lists(args, i));
   return {};
 }
 
@@ -54,7 +85,7 @@ PJRT_Buffer** results_of(const Args& args, size_t device) {
 bool may_be_taken(const Args& args, size_t parameter) {
   if (!args.executable->program->is_donated[parameter]) return false;
   const PJRT_ExecuteOptions* options = args.options;
-  if (!options) return true;
+  if (!options || !options->non_donatable_input_indices) return true;
   const std::span kept(options->non_donatable_input_indices,
                        options->num_non_donatable_input_indices);
   return std::ranges::count(kept, static_cast<int64_t>(parameter)) == 0;
@@ -160,8 +191,9 @@ class Results {
 
 // Functions of the user's see what the client has attached to this run.
 std::map<std::string, CustomCallFunction> calls_of(const Args& args) {
+  const bool has_context = args.options && knows(args.options, &PJRT_ExecuteOptions::context);
   return functions_of(args.executable->program->user_calls,
-                      args.options ? args.options->context : nullptr);
+                      has_context ? args.options->context : nullptr);
 }
 
 Result<std::vector<Literal>> run_program(const Args& args, std::span<const Literal> arguments) {
