@@ -48,9 +48,7 @@ PJRT_Error* make_error(const Error& error) {
   PJRT_Error_Code code = PJRT_Error_Code_INVALID_ARGUMENT;
   for (const Code& row : codes)
     if (row.kind == error.kind) code = row.code;
-  if (error.place.file.empty() && error.place.instruction.empty())
-    return make_error(code, error.message);
-  // Clients say themselves that it is an error.
+  // Clients say themselves that it is an error; the place, where there is one, comes before.
   constexpr std::string_view head = "error: ";
   std::string said = to_string(error);
   if (said.starts_with(head)) said.erase(0, head.size());

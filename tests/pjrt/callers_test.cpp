@@ -153,5 +153,14 @@ TEST(Callers, MayKnowFewerOptions) {
     EXPECT_EQ(values_of(OwnedBuffer(result)), (std::vector<float>{4, 6}));
 }
 
+TEST(Callers, HearWhereAProgramIsWrong) {
+  const Client client;
+  OwnedLoaded none;
+  const auto failure =
+      client.compile_code("module @m {\n  func.func public @main( }\n}", "mlir", none);
+  ASSERT_TRUE(failure);
+  EXPECT_TRUE(failure->text.starts_with("2:")) << failure->text;
+}
+
 }  // namespace
 }  // namespace hilo
