@@ -149,9 +149,9 @@ Result<void> take_override(std::string_view entry, CompileSettings& settings) {
 }
 
 Result<void> check_counts(const CompileSettings& settings) {
-  constexpr int64_t most = 1 << 16;
+  constexpr int64_t most = 1 << 16;  // devices
   if (settings.replicas < 1 || settings.partitions < 1 || settings.replicas > most ||
-      settings.partitions > most)
+      settings.partitions > most / settings.replicas)
     return fail(ErrorKind::Input, "compile options: {} replicas of {} partitions",
                 settings.replicas, settings.partitions);
   if (settings.devices.empty()) return {};

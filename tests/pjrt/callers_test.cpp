@@ -153,6 +153,14 @@ TEST(Callers, MayKnowFewerOptions) {
     EXPECT_EQ(values_of(OwnedBuffer(result)), (std::vector<float>{4, 6}));
 }
 
+TEST(Callers, HaveNoBillionsOfDevices) {
+  const Client client;
+  OwnedLoaded none;
+  const auto failure = client.try_compile(add_one, none, counts(1 << 16, 1 << 16));
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->text, "compile options: 65536 replicas of 65536 partitions");
+}
+
 TEST(Callers, HearWhereAProgramIsWrong) {
   const Client client;
   OwnedLoaded none;
