@@ -4,6 +4,7 @@
 
 #include "pjrt/event.h"
 #include "pjrt/functions.h"
+#include "pjrt/shown_list.h"
 
 namespace hilo::pjrt {
 namespace {
@@ -87,20 +88,20 @@ PJRT_Error* Buffer_ElementType(PJRT_Buffer_ElementType_Args* args) {
 
 PJRT_Error* Buffer_Dimensions(PJRT_Buffer_Dimensions_Args* args) {
   const Dims& dims = args->buffer->shape().dims;
-  args->dims = dims.data();
+  args->dims = shown(dims);
   args->num_dims = dims.size();
   return nullptr;
 }
 
 PJRT_Error* Buffer_UnpaddedDimensions(PJRT_Buffer_UnpaddedDimensions_Args* args) {
   const Dims& dims = args->buffer->shape().dims;
-  args->unpadded_dims = dims.data();
+  args->unpadded_dims = shown(dims);
   args->num_dims = dims.size();
   return nullptr;
 }
 
 PJRT_Error* Buffer_DynamicDimensionIndices(PJRT_Buffer_DynamicDimensionIndices_Args* args) {
-  args->dynamic_dim_indices = nullptr;
+  args->dynamic_dim_indices = shown(std::vector<size_t>());
   args->num_dynamic_dims = 0;
   return nullptr;
 }
@@ -111,7 +112,7 @@ PJRT_Error* Buffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args* args) {
   args->layout.struct_size = HILO_STRUCT_SIZE(PJRT_Buffer_MemoryLayout, type);
   args->layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
   args->layout.tiled.struct_size = HILO_STRUCT_SIZE(PJRT_Buffer_MemoryLayout_Tiled, num_tiles);
-  args->layout.tiled.minor_to_major = order.data();
+  args->layout.tiled.minor_to_major = shown(order);
   args->layout.tiled.minor_to_major_size = order.size();
   return nullptr;
 }

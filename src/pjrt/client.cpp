@@ -4,6 +4,7 @@
 #include "pjrt/event.h"
 #include "pjrt/functions.h"
 #include "pjrt/named_values.h"
+#include "pjrt/shown_list.h"
 
 PJRT_Client::PJRT_Client(const hilo::pjrt::ClientOptions& options, hilo::pjrt::ClientProcesses all)
     : host(std::make_shared<hilo::HostDevice>(static_cast<int>(options.threads))),
@@ -168,7 +169,7 @@ PJRT_Error* Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args* args) {
 }
 
 PJRT_Error* Device_AddressableMemories(PJRT_Device_AddressableMemories_Args* args) {
-  args->memories = args->device->memories.data();
+  args->memories = shown(args->device->memories);
   args->num_memories = args->device->memories.size();
   return nullptr;
 }
@@ -181,7 +182,7 @@ PJRT_Error* Device_DefaultMemory(PJRT_Device_DefaultMemory_Args* args) {
 }
 
 PJRT_Error* Device_GetAttributes(PJRT_Device_GetAttributes_Args* args) {
-  args->attributes = nullptr;
+  args->attributes = shown(std::vector<PJRT_NamedValue>());
   args->num_attributes = 0;
   args->device_attributes = nullptr;
   args->attributes_deleter = [](PJRT_Holder*) {};

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "pjrt/functions.h"
+#include "pjrt/shown_list.h"
 
 // What a client holds until it has read an answer.
 struct PJRT_Holder {
@@ -18,8 +19,8 @@ void keep(PJRT_Holder*) {}
 template <class Args>
 void show(const ProgramValues& values, Args* args, size_t Args::* count) {
   args->*count = values.size();
-  args->memory_kinds = values.kind_names.data();
-  args->memory_kind_sizes = values.kind_sizes.data();
+  args->memory_kinds = shown(values.kind_names);
+  args->memory_kind_sizes = shown(values.kind_sizes);
 }
 
 int64_t bytes_of(const ProgramValues& values) {
@@ -91,7 +92,7 @@ PJRT_Error* Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds
 PJRT_Error* Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args* args) {
   const ProgramValues& results = args->executable->program->results;
   args->output_types =
-      const_cast<PJRT_Buffer_Type*>(results.types.data());  // the client only reads
+      const_cast<PJRT_Buffer_Type*>(shown(results.types));  // the client only reads
   args->num_output_types = results.types.size();
   return nullptr;
 }
@@ -99,8 +100,8 @@ PJRT_Error* Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Arg
 PJRT_Error* Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args* args) {
   const ProgramValues& results = args->executable->program->results;
   args->num_outputs = results.size();
-  args->dims = results.dims.data();
-  args->dim_sizes = results.ranks.data();
+  args->dims = shown(results.dims);
+  args->dim_sizes = shown(results.ranks);
   return nullptr;
 }
 

@@ -1,6 +1,7 @@
 // A program on the devices of a client.
 #include "pjrt/executable.h"
 #include "pjrt/functions.h"
+#include "pjrt/shown_list.h"
 
 namespace hilo::pjrt {
 namespace {
@@ -90,14 +91,15 @@ PJRT_Error* LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_A
 
 PJRT_Error* LoadedExecutable_AddressableDevices(
     PJRT_LoadedExecutable_AddressableDevices_Args* args) {
-  args->addressable_devices = args->executable->devices.data();
+  args->addressable_devices = shown(args->executable->devices);
   args->num_addressable_devices = args->executable->devices.size();
   return nullptr;
 }
 
 PJRT_Error* LoadedExecutable_AddressableDeviceLogicalIds(
     PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args* args) {
-  args->addressable_device_logical_ids = args->executable->logical_ids.data();
+  args->addressable_device_logical_ids = const_cast<PJRT_LogicalDeviceIds*>(
+      shown(args->executable->logical_ids));  // the client only reads
   args->num_addressable_device_logical_ids = args->executable->logical_ids.size();
   return nullptr;
 }

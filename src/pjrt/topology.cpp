@@ -8,6 +8,7 @@
 
 #include "compile/compile.h"
 #include "pjrt/functions.h"
+#include "pjrt/shown_list.h"
 #include "pjrt/version.h"
 
 namespace hilo::pjrt {
@@ -183,7 +184,7 @@ PJRT_Error* TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserialize
 }
 
 PJRT_Error* TopologyDescription_Attributes(PJRT_TopologyDescription_Attributes_Args* args) {
-  args->attributes = nullptr;
+  args->attributes = shown(std::vector<PJRT_NamedValue>());
   args->num_attributes = 0;
   return nullptr;
 }
@@ -205,7 +206,7 @@ PJRT_Error* DeviceDescription_ProcessIndex(PJRT_DeviceDescription_ProcessIndex_A
 
 PJRT_Error* DeviceDescription_Attributes(PJRT_DeviceDescription_Attributes_Args* args) {
   args->num_attributes = 0;
-  args->attributes = nullptr;
+  args->attributes = shown(std::vector<PJRT_NamedValue>());
   return nullptr;
 }
 

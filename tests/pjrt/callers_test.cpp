@@ -137,6 +137,27 @@ TEST(Callers, GiveArgumentsThatAreThere) {
   EXPECT_EQ(no_lists->text, "argument_lists: the pointer to 1 elements is null");
 }
 
+// Slices of some languages are never at null.
+TEST(Callers, SeeEmptyListsSomewhere) {
+  const Client client;
+  PJRT_Device* const device = client.devices()[0];
+  PJRT_DeviceDescription* const description =
+      CALL(Device_GetDescription, device).device_description;
+  EXPECT_TRUE(CALL(DeviceDescription_Attributes, description).attributes);
+  EXPECT_TRUE(CALL(Device_GetAttributes, device).attributes);
+  const OwnedBuffer scalar = client.buffer(std::array<float, 1>{1}, {});
+  EXPECT_TRUE(CALL(Buffer_Dimensions, scalar.get()).dims);
+  EXPECT_TRUE(CALL(Buffer_UnpaddedDimensions, scalar.get()).unpadded_dims);
+  EXPECT_TRUE(CALL(Buffer_DynamicDimensionIndices, scalar.get()).dynamic_dim_indices);
+  EXPECT_TRUE(CALL(Buffer_GetMemoryLayout, scalar.get()).layout.tiled.minor_to_major);
+  const OwnedLoaded empty = client.compile("HloModule n\nENTRY e {\n  ROOT t = () tuple()\n}\n");
+  PJRT_Executable* const executable = CALL(LoadedExecutable_GetExecutable, empty.get()).executable;
+  EXPECT_TRUE(CALL(Executable_OutputElementTypes, executable).output_types);
+  EXPECT_TRUE(CALL(Executable_OutputDimensions, executable).dims);
+  EXPECT_TRUE(CALL(Executable_OutputMemoryKinds, executable).memory_kinds);
+  CALL(Executable_Destroy, executable);
+}
+
 TEST(Callers, MayKnowFewerOptions) {
   const Client client(2);
   const OwnedLoaded loaded = client.compile(sum_over_replicas, counts(2, 1));
