@@ -66,6 +66,26 @@ TEST(Buffer, HasTheBitsOfANarrowTypeAlone) {
   }
 }
 
+TEST(Buffer, HasTheBitsOfANarrowTypeAloneWhenItIsFilled) {
+  const Client client;
+  const int8_t values[] = {0x0e, 0x37};
+  const int64_t dims[] = {2};
+  PJRT_ShapeSpec spec{sizeof(spec), nullptr, dims, 1, PJRT_Buffer_Type_S4};
+  auto* const manager =
+      CALL(Client_CreateBuffersForAsyncHostToDevice, client.get(), &spec, size_t{1}, nullptr,
+           size_t{0}, CALL(Device_DefaultMemory, client.devices()[0]).memory)
+          .transfer_manager;
+  wait_and_destroy(CALL(AsyncHostToDeviceTransferManager_TransferData, manager, 0,
+                        static_cast<const void*>(values), int64_t{0}, int64_t{2}, true)
+                       .done_with_h2d_transfer);
+  const OwnedBuffer x(CALL(AsyncHostToDeviceTransferManager_RetrieveBuffer, manager, 0).buffer_out);
+  CALL(AsyncHostToDeviceTransferManager_Destroy, manager);
+  int8_t out[2] = {};
+  wait_and_destroy(CALL(Buffer_ToHostBuffer, x.get(), nullptr, out, sizeof(out)).event);
+  EXPECT_EQ(out[0], -2);
+  EXPECT_EQ(out[1], 7);
+}
+
 TEST(Buffer, IsGoneWhenItIsDeleted) {
   const Client client;
   const OwnedBuffer x = client.buffer(std::vector<float>{1}, {1});
