@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-PLUGIN = Path(os.environ.get("HILO_PLUGIN", Path(__file__).parent / "lib" / "libhilo_pjrt.so"))
+PLUGIN = Path(os.environ.get("HILO_PLUGIN") or Path(__file__).parent / "lib" / "libhilo_pjrt.so")
 WORD, POINTER, ENUM = C.c_size_t, C.c_void_p, C.c_int32
 
 # Function -> its number in the table, and the fields of its arguments behind the two of all.

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-PATH = Path(os.environ.get("HILO_COMMAND", Path(__file__).parent / "lib" / "hilo"))
+PATH = Path(os.environ.get("HILO_COMMAND") or Path(__file__).parent / "lib" / "hilo")
 
 
 def main():

@@ -4,7 +4,6 @@
 #include "pjrt/pjrt_abi.h"
 
 // Profiler: a table of its own, whose functions give errors of its own.
-inline constexpr auto PJRT_Extension_Type_Profiler = static_cast<PJRT_Extension_Type>(1);
 struct PLUGIN_Profiler;
 struct PLUGIN_Profiler_Error;
 struct PLUGIN_Profiler_Create_Args {

@@ -32,6 +32,7 @@ typedef struct PJRT_Holder PJRT_Holder;
 typedef void (*PJRT_Holder_Deleter)(PJRT_Holder*);
 
 enum PJRT_Extension_Type PJRT_UINT32 {
+  PJRT_Extension_Type_Profiler = 1,
   PJRT_Extension_Type_Custom_Partitioner = 2,
   PJRT_Extension_Type_Layouts = 4,
   PJRT_Extension_Type_FFI = 5,

@@ -29,7 +29,11 @@ Result<std::vector<int64_t>> exchange_devices(const ClientOptions& options, cons
       return fail(ErrorKind::Io, "rank {} has not come within {} s: {}", process, options.timeout,
                   said.error().message);
     int64_t& devices = out.emplace_back(0);
-    std::from_chars(said->data(), said->data() + said->size(), devices);
+    const char* const end = said->data() + said->size();
+    if (std::from_chars(said->data(), end, devices).ptr != end || devices < 1 ||
+        devices > max_devices)
+      return fail(ErrorKind::Io, "rank {} says that it has '{}' devices: expected 1 to {}", process,
+                  said->substr(0, 20), max_devices);
   }
   return out;
 }

@@ -14,7 +14,7 @@
 namespace hilo::pjrt {
 namespace {
 
-constexpr int64_t max_devices = 4096, max_threads = 4096, max_timeout = 1 << 20;
+constexpr int64_t max_threads = 4096, max_timeout = 1 << 20;
 constexpr std::string_view serialized_head = "hilo topology, devices: ";
 
 // A number of devices or of threads.

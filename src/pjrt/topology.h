@@ -25,6 +25,7 @@ namespace hilo::pjrt {
 // What the interface calls a platform: frameworks choose lowerings and callbacks by this name.
 constexpr std::string_view platform_name = "cpu";
 const std::string& platform_version();
+constexpr int64_t max_devices = 4096;  // of a process, and of all together
 struct ClientOptions {
   int64_t devices = 1;
   int64_t threads = 0;                 // of all devices together; 0: as many as there are cores

@@ -16,6 +16,7 @@ namespace {
 // What a client's user gives: values under keys, each once.
 class Store {
  public:
+  explicit Store(std::map<std::string, std::string> values = {}) : values_(std::move(values)) {}
   template <class Args>
   static PJRT_Error* put(Args* args) {
     Store& store = *static_cast<Store*>(args->user_arg);
@@ -142,6 +143,18 @@ std::optional<Failure> try_sum(const Client& client, const OwnedLoaded& loaded, 
   const std::vector<OwnedBuffer> x = arguments_of(client, first, size);
   std::vector<OwnedBuffer> results;
   return try_run(loaded, pointers(x), results, x.size());
+}
+
+TEST(Processes, SayHowManyDevicesTheyHave) {
+  for (const char* said : {"1000000000000", "0", "-1", "2x", ""}) {
+    Store store(std::map<std::string, std::string>{{"hilo/0/devices/1", said}});
+    const PJRT_NamedValue options[] = {number_option("node_id", 0), number_option("num_nodes", 2)};
+    auto args = creation(options, store);
+    const auto failure = taken(plugin().PJRT_Client_Create(&args));
+    ASSERT_TRUE(failure) << said;
+    const std::string wanted = fmt::format("rank 1 says that it has '{}' devices", said);
+    EXPECT_NE(failure->text.find(wanted), std::string::npos) << failure->text;
+  }
 }
 
 TEST(Processes, KnowTheDevicesOfAll) {
