@@ -132,7 +132,8 @@ class ManualAxesFinder {
     const bool is_said = said && !said->manual.empty();
     const SubAxes& manual = is_said ? said->manual : out_.lists_[out_.numbers_[value.value]];
     const bool is_alike = is_neutral_[value.value] || !has_dims(module_.shape(value));
-    if (manual.empty() || (is_alike && !is_said)) return {};
+    const bool has_values = has_arrays(module_.shape(value));
+    if (manual.empty() || !has_values || (is_alike && !is_said)) return {};
     return fault_at(
         module_, root,
         fail(ErrorKind::Structure,
@@ -144,6 +145,10 @@ class ManualAxesFinder {
              : said  ? axes_text(*said)
                      : "of no sharding")
             .error());
+  }
+  // Tokens have no value that could differ.
+  static bool has_arrays(const Shape& shape) {
+    return shape.is_array() || std::ranges::any_of(shape.elements, has_arrays);
   }
   static bool has_dims(const Shape& shape) {
     return !shape.dims.empty() || std::ranges::any_of(shape.elements, has_dims);

@@ -289,6 +289,25 @@ TEST(PartitionErrors, ARegionThatDoesNotEnd) {
          {fmt::format("expected the end of a manual region between '{}'", value), shown}});
 }
 
+// What orders effects inside of a region has no value, and ends with the program.
+TEST(PartitionErrors, TokensNeedNoEndOfARegion) {
+  Result<Module> module = parse(R"(HloModule m, num_partitions=4
+ENTRY e {
+  a = f32[16] parameter(0), sharding={devices=[4]<=[4]}
+  t = token[] after-all()
+  c = f32[16] custom-call(a), custom_call_target="Sharding", sharding={devices=[4]<=[4]}
+  m = f32[4] custom-call(c), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  o = token[] custom-call(m, t), custom_call_target="tell", custom_call_has_side_effect=true,
+    sharding={manual}
+  ROOT r = (token[]) tuple(o), sharding={{manual}}
+}
+)");
+  ASSERT_TRUE(module) << to_string(module.error());
+  const auto pipeline = parse_pipeline("spmd-partitioner", all_passes(), all_pipelines());
+  const auto done = run_pipeline(*module, *pipeline, {});
+  EXPECT_TRUE(done) << to_string(done.error());
+}
+
 // Along the dimension that is dynamic or along another one.
 TEST(PartitionErrors, DynamicDimensions) {
   for (std::string_view tiles : {"[4,1]", "[1,4]"}) {
