@@ -79,6 +79,7 @@ class ManualAxesFinder {
     uint32_t number = base;
     bool is_neutral = module_[id].op != Op::Parameter;
     HILO_DO(check_sides(id));
+    if (is_results(id)) return {};
     for (InstructionId operand : module_.operands(id)) {
       number = joined(number, out_.numbers_[operand.value]);
       is_neutral &= is_neutral_[operand.value];
@@ -96,10 +97,14 @@ class ManualAxesFinder {
     return {};
   }
 
+  // The tuple of the program's results, which stands outside of all regions, as they must.
+  bool is_results(InstructionId id) const {
+    return module_[id].op == Op::Tuple && module_[module_.entry].root == id;
+  }
   // Arrays meet in one region, or outside of all. Scalars, and what depends on constants alone, are
   // the same on both sides of a border; results of the program stand beside each other.
   Result<void> check_sides(InstructionId id) const {
-    if (module_[id].op == Op::Tuple && module_[module_.entry].root == id) return {};
+    if (is_results(id)) return {};
     InstructionId first;
     for (InstructionId operand : module_.operands(id)) {
       if (is_neutral_[operand.value] || !has_dims(module_.shape(operand))) continue;

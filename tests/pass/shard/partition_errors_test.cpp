@@ -299,11 +299,13 @@ ENTRY e {
   m = f32[4] custom-call(c), custom_call_target="SPMDFullToShardShape", sharding={manual}
   o = token[] custom-call(m, t), custom_call_target="tell", custom_call_has_side_effect=true,
     sharding={manual}
-  ROOT r = (token[]) tuple(o), sharding={{manual}}
+  b = f32[16] custom-call(m), custom_call_target="SPMDShardToFullShape", sharding={devices=[4]<=[4]}
+  ROOT r = (token[], f32[16]) tuple(o, b)
 }
 )");
   ASSERT_TRUE(module) << to_string(module.error());
-  const auto pipeline = parse_pipeline("spmd-partitioner", all_passes(), all_pipelines());
+  const auto pipeline =
+      parse_pipeline("sharding-propagation,spmd-partitioner", all_passes(), all_pipelines());
   const auto done = run_pipeline(*module, *pipeline, {});
   EXPECT_TRUE(done) << to_string(done.error());
 }
