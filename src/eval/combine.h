@@ -27,14 +27,16 @@ struct Widened<F16> {
 template <Op op, class W>
 W combine(W a, W b) {
   if constexpr (op == Op::Maximum || op == Op::Minimum) {
-    bool is_first = a != a || (op == Op::Maximum ? a > b : a < b);
-    if constexpr (!std::is_floating_point_v<W>) return is_first ? a : b;
-    // -0 is less than 0, as of the ops alone: then the order of combining does not matter.
-    else is_first |= a == b && std::signbit(op == Op::Maximum ? b : a);
-    const W out = is_first ? a : b;
-    // Subnormal numbers are zeros, as where they are added.
-    if constexpr (!std::is_floating_point_v<W>) return out;
-    else return std::fabs(out) < std::numeric_limits<W>::min() ? std::copysign(W(0), out) : out;
+    const bool is_first = a != a || (op == Op::Maximum ? a > b : a < b);
+    if constexpr (!std::is_floating_point_v<W>) {
+      return is_first ? a : b;
+    } else {
+      // -0 is less than 0, as of the ops alone: then the order of combining does not matter.
+      const bool is_first_zero = a == b && std::signbit(op == Op::Maximum ? b : a);
+      const W out = is_first || is_first_zero ? a : b;
+      // Subnormal numbers are zeros, as where they are added.
+      return std::fabs(out) < std::numeric_limits<W>::min() ? std::copysign(W(0), out) : out;
+    }
   } else if constexpr (std::is_integral_v<W>) {
     using U = std::make_unsigned_t<std::common_type_t<W, int>>;
     const U x = static_cast<U>(a), y = static_cast<U>(b);

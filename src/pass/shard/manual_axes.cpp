@@ -78,8 +78,8 @@ class ManualAxesFinder {
     const uint32_t base = base_[module_[id].computation.value];
     uint32_t number = base;
     bool is_neutral = module_[id].op != Op::Parameter;
-    HILO_DO(check_sides(id));
     if (is_results(id)) return {};
+    HILO_DO(check_sides(id));
     for (InstructionId operand : module_.operands(id)) {
       number = joined(number, out_.numbers_[operand.value]);
       is_neutral &= is_neutral_[operand.value];
@@ -104,7 +104,6 @@ class ManualAxesFinder {
   // Arrays meet in one region, or outside of all. Scalars, and what depends on constants alone, are
   // the same on both sides of a border; results of the program stand beside each other.
   Result<void> check_sides(InstructionId id) const {
-    if (is_results(id)) return {};
     InstructionId first;
     for (InstructionId operand : module_.operands(id)) {
       if (is_neutral_[operand.value] || !has_dims(module_.shape(operand))) continue;
