@@ -146,8 +146,7 @@ Evaluation::Evaluation(const Module& module, const EvalOptions& options)
     : module_(module),
       options_(options),
       pool_(options.threads > 0 ? options.threads : usable_cores()),
-      storage_(options.memory_limit > 0 ? options.memory_limit : available_memory(),
-               options.allocate),
+      storage_(options.memory_limit, options.allocate),
       // An observer, or who places values, wants to see every one, and the reference computes each
       // by the function of its op.
       by_blocks_(!options.reference && !options.observer && !options.place &&

@@ -4,13 +4,15 @@
 
 #include <array>
 #include <bit>
+#include <limits>
 #include <mutex>
 #include <new>
 
 namespace hilo {
 namespace {
 
-constexpr int64_t mapped_from = int64_t{4} << 20;  // larger buffers are mapped in huge pages
+// Larger buffers are mapped in huge pages, and the machine is asked what memory it has for more.
+constexpr int64_t mapped_from = int64_t{4} << 20;
 constexpr std::align_val_t alignment{64};
 constexpr int classes = 4 * 48;
 // Such a value weighs less than what tells of it, so it is not counted; and it is made in one
@@ -43,12 +45,16 @@ Bytes make_small() {
 }  // namespace
 
 struct StoragePool::State : std::enable_shared_from_this<State> {
-  int64_t limit = 0;
-  Allocate allocate;
+  const int64_t given_limit;
+  const Allocate allocate;
   std::atomic<int64_t> alive = 0;
   std::mutex mutex;
   std::array<std::vector<std::byte*>, classes> free;
   int64_t kept = 0;  // bytes in `free`
+  std::once_flag is_asked;
+  int64_t found_limit = 0;
+
+  State(int64_t limit, Allocate from) : given_limit(limit), allocate(std::move(from)) {}
 
   ~State() {
     for (int i = 0; i < classes; ++i)
@@ -73,6 +79,20 @@ struct StoragePool::State : std::enable_shared_from_this<State> {
     else munmap(start, static_cast<size_t>(bytes));
   }
 
+  int64_t limit() {
+    if (given_limit > 0) return given_limit;
+    std::call_once(is_asked, [&] {
+      const int64_t left = available_memory(), most = std::numeric_limits<int64_t>::max();
+      found_limit = left > most - alive ? most : left + alive;
+    });
+    return found_limit;
+  }
+
+  // Whether so many bytes may be in use.
+  bool grants(int64_t bytes) {
+    return (given_limit == 0 && bytes <= mapped_from) || bytes <= limit();
+  }
+
   std::byte* take(int index) {
     alive += bytes_of_class(index);
     {
@@ -92,7 +112,7 @@ struct StoragePool::State : std::enable_shared_from_this<State> {
     alive -= bytes;
     {
       std::lock_guard lock(mutex);
-      if (alive + kept + bytes <= limit && kept <= alive + (int64_t{1} << 30)) {
+      if (grants(alive + kept + bytes) && kept <= alive + (int64_t{1} << 30)) {
         free[index].push_back(start);
         kept += bytes;
         return;
@@ -102,10 +122,8 @@ struct StoragePool::State : std::enable_shared_from_this<State> {
   }
 };
 
-StoragePool::StoragePool(int64_t limit, Allocate allocate) : state_(std::make_shared<State>()) {
-  state_->limit = limit;
-  state_->allocate = std::move(allocate);
-}
+StoragePool::StoragePool(int64_t limit, Allocate allocate)
+    : state_(std::make_shared<State>(limit, std::move(allocate))) {}
 
 StoragePool::~StoragePool() = default;
 
@@ -126,6 +144,12 @@ Bytes StoragePool::make(int64_t bytes) {
 }
 
 int64_t StoragePool::alive() const { return state_->alive.load(std::memory_order_relaxed); }
-int64_t StoragePool::limit() const { return state_->limit; }
+int64_t StoragePool::limit() const { return state_->limit(); }
+bool StoragePool::over_limit() const { return !state_->grants(alive()); }
+
+bool StoragePool::fits(int64_t more) const {
+  const int64_t now = alive();
+  return more <= std::numeric_limits<int64_t>::max() - now && state_->grants(now + more);
+}
 
 }  // namespace hilo

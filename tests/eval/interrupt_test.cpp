@@ -55,5 +55,16 @@ TEST(MemoryLimit, CountsCopies) {
   EXPECT_EQ(test::run_well(text, {{test::f32({}, {1})}}, options).at(0).size(), 3'000'000u);
 }
 
+// Without a limit it is what the machine has: a value of 4 TiB is refused before it is made.
+TEST(MemoryLimit, IsWhatTheMachineHas) {
+  const auto rows = test::run(
+      "HloModule m\nENTRY e {\n s = f32[] parameter(0)\n ROOT x = f32[1099511627776] "
+      "broadcast(s), dimensions={}\n}\n",
+      {{test::f32({}, {1})}});
+  ASSERT_FALSE(rows.has_value());
+  EXPECT_EQ(rows.error().kind, ErrorKind::Memory);
+  EXPECT_TRUE(rows.error().message.contains("4398046511104 more are needed"));
+}
+
 }  // namespace
 }  // namespace hilo
