@@ -6,12 +6,14 @@
 namespace hilo::pjrt {
 namespace {
 
-Result<ProgramSource> source_of(const PJRT_Program& program, const char* options,
-                                size_t options_size) {
+template <class Args>
+Result<std::shared_ptr<const Program>> compile_program(const Args& args) {
+  const PJRT_Program& program = *args.program;
   HILO_TRY(const auto code, list_of(program.code, program.code_size, "the program"));
-  return ProgramSource{std::string(code.begin(), code.end()),
+  ProgramSource source{std::string(code.begin(), code.end()),
                        std::string(text(program.format, program.format_size)),
-                       std::string(text(options, options_size))};
+                       std::string(text(args.compile_options, args.compile_options_size))};
+  return make_program(std::move(source), args.client);
 }
 
 }  // namespace
@@ -37,9 +39,7 @@ Result<PJRT_LoadedExecutable*> load(PJRT_Client& client, std::shared_ptr<const P
 
 PJRT_Error* Client_Compile(PJRT_Client_Compile_Args* args) {
   return answer([&] -> Result<void> {
-    HILO_TRY(ProgramSource source,
-             source_of(*args->program, args->compile_options, args->compile_options_size));
-    HILO_TRY(std::shared_ptr<const Program> program, make_program(std::move(source), args->client));
+    HILO_TRY(std::shared_ptr<const Program> program, compile_program(*args));
     HILO_TRY(args->executable, load(*args->client, std::move(program)));
     return {};
   });
@@ -47,9 +47,7 @@ PJRT_Error* Client_Compile(PJRT_Client_Compile_Args* args) {
 
 PJRT_Error* Compile(PJRT_Compile_Args* args) {
   return answer([&] -> Result<void> {
-    HILO_TRY(ProgramSource source,
-             source_of(*args->program, args->compile_options, args->compile_options_size));
-    HILO_TRY(std::shared_ptr<const Program> program, make_program(std::move(source), args->client));
+    HILO_TRY(std::shared_ptr<const Program> program, compile_program(*args));
     args->executable = new PJRT_Executable{std::move(program)};
     return {};
   });
