@@ -79,6 +79,14 @@ Result<void> run_supplied(const CustomCallFunction& function,
   }
 }
 
+// A leaf of a user's result, in its final memory where that is given: where the call declares that
+// it stands in place of an operand, the two are then one.
+Literal make_result(const Call& call, const Shape& leaf, size_t i) {
+  if (!leaf.is_array()) return Literal::token();
+  if (i >= call.into.size() || leaf.has_dynamic_dims()) return call.make_held(leaf);
+  return Literal::view(leaf, Bytes(call.into[i].get(), [](std::byte*) {}));
+}
+
 // A user's function sees values in the declared types, and gives them so.
 Result<Literal> call_supplied(Call& call, const CustomCallFunction& function) {
   const CustomCallAttributes& attributes = call.attributes<CustomCallAttributes>();
@@ -90,7 +98,7 @@ Result<Literal> call_supplied(Call& call, const CustomCallFunction& function) {
                   [&](const Literal& leaf) { operands.push_back(leaf); });
   }
   for_each_leaf(call.shape(), [&](const Shape& leaf, std::span<const int64_t>) {
-    results.push_back(leaf.is_array() ? call.make_held(leaf) : Literal::token());
+    results.push_back(make_result(call, leaf, results.size()));
   });
   const CustomCallArguments arguments{operands,
                                       results,

@@ -62,6 +62,12 @@ Result<void> fill_zeros(const CustomCallArguments& arguments) {
 
 // What a marker means: the results are the first of the operands' arrays.
 Result<void> pass_operands_on(const CustomCallArguments& arguments) {
+  std::vector<Literal> operands(arguments.operands.begin(), arguments.operands.end());
+  // A result may lie where another one's operand does.
+  const auto& call = arguments.module->attributes<CustomCallAttributes>(*arguments.instruction);
+  if (!call.output_to_operand_aliasing.empty())
+    for (Literal& operand : operands)
+      if (operand.shape().is_array()) operand.mutable_raw();
   for (size_t i = 0; i < arguments.results.size(); ++i) {
     const Shape& result = arguments.results[i].shape();
     const bool fits =
@@ -73,7 +79,7 @@ Result<void> pass_operands_on(const CustomCallArguments& arguments) {
           i < arguments.operands.size() ? to_string_without_layout(arguments.operands[i].shape())
                                         : "missing");
     if (result.is_array())
-      std::ranges::copy(arguments.operands[i].raw(), arguments.results[i].mutable_raw().begin());
+      std::ranges::copy(operands[i].raw(), arguments.results[i].mutable_raw().begin());
   }
   return {};
 }

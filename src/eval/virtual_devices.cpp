@@ -8,10 +8,15 @@ namespace hilo {
 namespace {
 
 // Other devices may read the operands when this one has gone on: of custom calls, at the edges of
-// manual regions. An all-reduce ends when everybody has read them.
-bool may_show_operands(Op op) {
-  return (has_trait(op, TraitEffect | TraitCollective) && op != Op::AllReduce) ||
-         op == Op::CustomCall;
+// manual regions; a user's function has done when it returns. An all-reduce ends when everybody has
+// read them.
+bool may_show_operands(const Module& module, const Instruction& instruction,
+                       const EvalOptions& options) {
+  if (instruction.op == Op::CustomCall)
+    return !options.custom_calls.contains(
+        module.attributes<CustomCallAttributes>(instruction).custom_call_target);
+  return has_trait(instruction.op, TraitEffect | TraitCollective) &&
+         instruction.op != Op::AllReduce;
 }
 
 Literal copied(const Literal& value) {
@@ -59,7 +64,8 @@ Result<Literal> VirtualDevices::evaluate(int64_t device, InstructionId id,
   Device& on = state_->devices[device];
   HILO_DO(state_->evaluation.may_go_on(on));
   const Instruction& instruction = state_->module[id];
-  if (may_show_operands(instruction.op)) std::ranges::transform(operands, operands.begin(), copied);
+  if (may_show_operands(state_->module, instruction, state_->evaluation.options()))
+    std::ranges::transform(operands, operands.begin(), copied);
   Call call{on, state_->module, id, instruction, operands};
   call.into = into;
   const FlushSubnormals flush;

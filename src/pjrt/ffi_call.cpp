@@ -198,7 +198,7 @@ void fill_aliased(const CustomCallArguments& call) {
     if (result >= call.results.size() || operand >= call.operands.size()) continue;
     const auto from = call.operands[operand].raw();
     const auto to = call.results[result].mutable_raw();
-    if (!from.empty() && from.size() == to.size()) std::memcpy(to.data(), from.data(), to.size());
+    if (from.data() != to.data() && from.size() == to.size()) std::ranges::copy(from, to.begin());
   }
 }
 
