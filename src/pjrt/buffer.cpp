@@ -19,8 +19,10 @@ std::optional<ElementType> element_type(PJRT_Buffer_Type type) {
   return std::nullopt;
 }
 
-// The value's address, which nobody may move while a client has it.
+// The value's address, which nobody may move while a client has it. Others take several elements
+// of fewer than 8 bits to a byte, and would read what is not there.
 Result<std::byte*> address_of(const PJRT_Buffer& buffer) {
+  HILO_DO(check_whole_bytes(buffer.shape()));
   HILO_TRY(HeldValue held, buffer.buffer.hold());
   HILO_TRY(const Literal value, held.take());
   return value.storage().get();
@@ -66,6 +68,13 @@ Result<PJRT_Memory*> memory_of(PJRT_Device* device, PJRT_Memory* memory) {
     return fail(ErrorKind::Input, "device {} is one of process {}", device->description->id,
                 device->description->process);
   return fail(ErrorKind::Input, "a buffer is for a device or for a memory, and none is given");
+}
+
+Result<void> check_whole_bytes(const Shape& shape) {
+  if (bits_of(shape.type) >= 8) return {};
+  return fail(ErrorKind::Unsupported,
+              "{} is not shared: its elements lie one to a byte, not in {} bits",
+              to_string_without_layout(shape), bits_of(shape.type));
 }
 
 Literal uninitialized(const SharedShape& shape, HostDevice& host) {
@@ -198,20 +207,34 @@ PJRT_Error* Buffer_DecreaseExternalReferenceCount(
   return make_error(PJRT_Error_Code_INVALID_ARGUMENT, "the array has no external reference");
 }
 
-// The same bytes as another type or in other dimensions; the buffer is given away for it.
+// Elements of fewer than 8 bits lie one to a byte here, and several where others think of bits.
+static Result<void> check_bitcast(const Shape& from, const Shape& to) {
+  const auto refused = [&](ErrorKind kind, std::string_view why) {
+    return fail(kind, "{} is not seen as {}: {}", to_string_without_layout(from),
+                to_string_without_layout(to), why);
+  };
+  if (std::min(bits_of(from.type), bits_of(to.type)) < 8) {
+    if (bits_of(from.type) != bits_of(to.type) || element_count(from) != element_count(to))
+      return refused(ErrorKind::Unsupported, "elements of fewer than 8 bits keep their number");
+    return {};
+  }
+  if (literal_bytes(from) != literal_bytes(to))
+    return refused(ErrorKind::Input, "they have not as many bytes");
+  return {};
+}
+
+// The same bits as another type or in other dimensions; the buffer is given away for it.
 PJRT_Error* Buffer_Bitcast(PJRT_Buffer_Bitcast_Args* args) {
   return answer([&] -> Result<void> {
     HILO_TRY(SharedShape shape, array_shape(args->element_type, args->dims, args->num_dims));
     HILO_TRY(shape, laid_out(std::move(shape), args->device_layout));
-    const Shape& old = args->buffer->shape();
-    if (literal_bytes(*shape) != literal_bytes(old))
-      return fail(ErrorKind::Input, "{} has not as many bytes as {}",
-                  to_string_without_layout(*shape), to_string_without_layout(old));
+    HILO_DO(check_bitcast(args->buffer->shape(), *shape));
     HILO_TRY(HeldValue held, args->buffer->buffer.give_away());
     HILO_TRY(const Literal value, held.take());
+    Literal seen = Literal::view(*in_memory_order(shape), value.storage());
+    if (bits_of(shape->type) < 8) extend_narrow(seen.mutable_raw(), shape->type);
     args->out_buffer =
-        make_buffer(DeviceBuffer(Literal::view(*in_memory_order(shape), value.storage()), true),
-                    args->buffer->memory, kept_beside(shape));
+        make_buffer(DeviceBuffer(std::move(seen), true), args->buffer->memory, kept_beside(shape));
     return {};
   });
 }

@@ -25,6 +25,8 @@ Result<SharedShape> array_shape(PJRT_Buffer_Type type, const int64_t* dims, size
 Result<SharedShape> laid_out(SharedShape shape, const PJRT_Buffer_MemoryLayout* layout);
 // Where a buffer is asked for: the memory where it is given, else the device's default one.
 Result<PJRT_Memory*> memory_of(PJRT_Device* device, PJRT_Memory* memory);
+// Whether memory can be shared with who lets elements of fewer than 8 bits lie side by side.
+Result<void> check_whole_bytes(const Shape& shape);
 PJRT_Buffer* make_buffer(DeviceBuffer buffer, PJRT_Memory* memory, SharedShape ordered = {});
 // In memory of the host's; throws OutOfMemory.
 Literal uninitialized(const SharedShape& shape, HostDevice& host);

@@ -139,6 +139,7 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
     HILO_TRY(shape, laid_out(std::move(shape), args->layout));
     HILO_DO(list_of(static_cast<std::byte*>(args->device_buffer_ptr),
                     static_cast<size_t>(literal_bytes(*shape)), "device_buffer_ptr"));
+    HILO_DO(check_whole_bytes(*shape));
     if (!may_stand_at(args->device_buffer_ptr, shape->type))
       // Frameworks look for this kind and these words, and then copy.
       return fail(ErrorKind::Input, "a view of {}: its address {} is not aligned to {} bytes",

@@ -86,6 +86,51 @@ TEST(Buffer, HasTheBitsOfANarrowTypeAloneWhenItIsFilled) {
   EXPECT_EQ(out[1], 7);
 }
 
+OwnedBuffer bytes_as(const Client& client, std::vector<int8_t> values, PJRT_Buffer_Type type) {
+  const int64_t dims[] = {std::ssize(values)};
+  const auto made =
+      CALL(Client_BufferFromHostBuffer, client.get(), values.data(), type, dims, size_t{1}, nullptr,
+           size_t{0}, PJRT_HostBufferSemantics_kImmutableOnlyDuringCall, client.devices()[0]);
+  wait_and_destroy(made.done_with_host_buffer);
+  return OwnedBuffer(made.buffer);
+}
+
+// Seen as another type, one element to a byte of the host's.
+std::vector<int8_t> seen_as(const Client& client, PJRT_Buffer_Type from, PJRT_Buffer_Type to) {
+  const OwnedBuffer x = bytes_as(client, {-1, 7, -8}, from);
+  const int64_t dims[] = {3};
+  const OwnedBuffer y(CALL(Buffer_Bitcast, x.get(), to, dims, size_t{1}, nullptr).out_buffer);
+  std::vector<int8_t> out(3);
+  wait_and_destroy(CALL(Buffer_ToHostBuffer, y.get(), nullptr, out.data(), out.size()).event);
+  return out;
+}
+
+TEST(Buffer, IsSeenAsATypeOfAsManyBits) {
+  const Client client;
+  EXPECT_EQ(seen_as(client, PJRT_Buffer_Type_S4, PJRT_Buffer_Type_U4),
+            (std::vector<int8_t>{15, 7, 8}));
+  EXPECT_EQ(seen_as(client, PJRT_Buffer_Type_U4, PJRT_Buffer_Type_S4),
+            (std::vector<int8_t>{-1, 7, -8}));
+  EXPECT_EQ(seen_as(client, PJRT_Buffer_Type_S8, PJRT_Buffer_Type_F8E5M2),
+            (std::vector<int8_t>{-1, 7, -8}));
+}
+
+// Four bits lie in a byte here, and two such elements in a byte of others.
+TEST(Buffer, OfANarrowTypeSharesNoMemory) {
+  const Client client;
+  const OwnedBuffer x = bytes_as(client, {1, 2}, PJRT_Buffer_Type_S4);
+  const int64_t dims[] = {2};
+  EXPECT_TRUE(TRY_CALL(Buffer_Bitcast, x.get(), PJRT_Buffer_Type_S8, dims, size_t{1}, nullptr));
+  EXPECT_TRUE(TRY_CALL(Buffer_UnsafePointer, x.get()));
+  EXPECT_TRUE(TRY_CALL(Buffer_OpaqueDeviceMemoryDataPointer, x.get()));
+  char packed = 0x21;
+  const auto failure =
+      TRY_CALL(Client_CreateViewOfDeviceBuffer, client.get(), static_cast<void*>(&packed), dims,
+               size_t{1}, PJRT_Buffer_Type_S4, nullptr, client.devices()[0]);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code, PJRT_Error_Code_UNIMPLEMENTED);
+}
+
 TEST(Buffer, IsGoneWhenItIsDeleted) {
   const Client client;
   const OwnedBuffer x = client.buffer(std::vector<float>{1}, {1});
