@@ -1,6 +1,7 @@
 #include "pjrt/compile_options.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace hilo::pjrt {
 namespace {
@@ -125,26 +126,57 @@ bool is_option(std::string_view name) {
   return name.starts_with("xla_") || std::ranges::count(build_options, name) > 0;
 }
 
-Result<bool> bool_of(const Override& given) {
+std::optional<bool> bool_of(const Override& given) {
   if (!given.has_text) return given.number != 0;
   for (const std::string_view yes : {"true", "True", "1"})
     if (given.text == yes) return true;
   for (const std::string_view no : {"false", "False", "0"})
     if (given.text == no) return false;
-  return fail(ErrorKind::Input, "compile option '{}': '{}' is not a valid bool value.", given.name,
-              given.text);
+  return std::nullopt;
+}
+
+template <class Number>
+bool is_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
+  return error == std::errc() && end == text.end();
+}
+
+// Whether a value is one of the option's, where it is not any text; with XLA's words.
+Result<void> check_value(const Override& given) {
+  enum class Kind : uint8_t { Bool, Integer, Float };
+  struct Option {
+    std::string_view name;
+    Kind kind;
+  };
+  static constexpr Option options[] = {
+#define OPTION(name, kind) {#name, Kind::kind},
+#include "pjrt/xla_options.def"
+#undef OPTION
+  };
+  const auto* option = std::ranges::find(options, given.name, &Option::name);
+  if (!given.has_text || option == std::end(options)) return {};
+  std::string_view wanted;
+  switch (option->kind) {
+    case Kind::Bool: wanted = bool_of(given) ? "" : "bool"; break;
+    case Kind::Integer: wanted = is_number<int64_t>(given.text) ? "" : "integer"; break;
+    case Kind::Float: wanted = is_number<double>(given.text) ? "" : "float"; break;
+  }
+  if (wanted.empty()) return {};
+  return fail(ErrorKind::Input, "compile option '{}': '{}' is not a valid {} value.", given.name,
+              given.text, wanted);
 }
 
 Result<void> take_override(std::string_view entry, CompileSettings& settings) {
   HILO_TRY(const Override given, read_override(entry));
   if (!is_option(given.name))
     return fail(ErrorKind::Input, "No such compile option: '{}'", given.name);
+  HILO_DO(check_value(given));
   const auto* row = std::ranges::find(debug_options, given.name, &DebugOption::name);
   if (row == std::end(debug_options)) return {};
   if (const auto* text = std::get_if<0>(&row->setting)) settings.dump.*(*text) = given.text;
-  if (const auto* flag = std::get_if<1>(&row->setting)) {
-    HILO_TRY(settings.dump.*(*flag), bool_of(given));
-  }
+  if (const auto* flag = std::get_if<1>(&row->setting))
+    settings.dump.*(*flag) = bool_of(given).value_or(false);
   return {};
 }
 

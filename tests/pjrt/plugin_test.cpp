@@ -109,11 +109,23 @@ std::string override_of(const std::string& name, const std::string& value) {
 TEST(Plugin, KnowsCompileOptions) {
   const Client client;
   OwnedLoaded loaded;
-  EXPECT_FALSE(client.try_compile(add_one, loaded, override_of("xla_embed_ir", "true")));
+  EXPECT_FALSE(
+      client.try_compile(add_one, loaded, override_of("xla_embed_ir_in_executable", "true")));
   auto failure = client.try_compile(add_one, loaded, override_of("colour", "red"));
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->code, PJRT_Error_Code_INVALID_ARGUMENT);
   EXPECT_EQ(failure->text, "No such compile option: 'colour'");
+  for (const auto& [name, value, kind] :
+       {std::tuple("xla_embed_ir_in_executable", "red", "bool"),
+        std::tuple("xla_dump_max_hlo_modules", "1x", "integer"),
+        std::tuple("exec_time_optimization_effort", "", "float")}) {
+    failure = client.try_compile(add_one, loaded, override_of(name, value));
+    ASSERT_TRUE(failure) << name;
+    EXPECT_EQ(failure->code, PJRT_Error_Code_INVALID_ARGUMENT);
+    EXPECT_TRUE(failure->text.ends_with(fmt::format("is not a valid {} value.", kind)))
+        << failure->text;
+  }
+  EXPECT_FALSE(client.try_compile(add_one, loaded, override_of("xla_dump_max_hlo_modules", "10")));
   for (const std::string& damaged : {std::string("\x3a\x7f"), std::string("\x08"),
                                      std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
                                      std::string("\x1a\x02\x20\x80")}) {
