@@ -101,9 +101,16 @@ void write_computation(const Module& module, ComputationId id, const Ids& ids, c
   write_shape(module.shape(computation.root), *shape.mutable_result());
 }
 
+// Bodies of fusions have no order of their own in XLA, which reads no module where they do.
 void write_schedule(const Module& module, const Ids& ids, proto::HloModuleProto& to) {
+  std::vector<bool> is_fused(module.computations.size());
+  for (const Computation& computation : module.computations)
+    for (InstructionId id : computation.instructions)
+      if (module[id].op == Op::Fusion)
+        is_fused[module.attributes<FusionAttributes>(id).calls.value] = true;
   auto& sequences = *to.mutable_schedule()->mutable_sequences();
   for (size_t c = 0; c < module.computations.size(); ++c) {
+    if (is_fused[c]) continue;
     auto& sequence = sequences[static_cast<int64_t>(c)];
     for (InstructionId id : module.computations[c].instructions)
       sequence.add_instruction_ids(ids[id]);

@@ -31,6 +31,11 @@ constexpr std::string_view module_text = R"(HloModule m, is_scheduled=true
   ROOT %s = f32[] add(%a, %b)
 }
 
+%fused (f: f32[4]) -> f32[4] {
+  %f = f32[4]{0} parameter(0)
+  ROOT %g = f32[4]{0} negate(%f)
+}
+
 ENTRY %e (x: f32[4], y: bf16[2,3]) -> (f32[], f32[8]) {
   %x = f32[4]{0} parameter(0), sharding={devices=[2,2]<=[4] last_tile_dim_replicate}
   %y = bf16[2,3]{0,1:T(8,128)(2,1)S(1)} parameter(1), origin={{"y" {1}}}
@@ -45,7 +50,8 @@ ENTRY %e (x: f32[4], y: bf16[2,3]) -> (f32[], f32[8]) {
   %wide = f32[8]{0} all-gather(%all), replica_groups=mesh['a'=2,'b'=2] {'b'}, dimensions={0}
   %named = f32[4]{0} copy(%all), sharding={mesh['x'=2,'y'=4], [{'x', ?}], replicated={'y':(1)2}}
   %exp = f32[4]{0} exponential(%named), result_accuracy={tolerance={atol=1,rtol=0.5,ulps=2}}
-  %call = f32[4]{0} custom-call(%exp), custom_call_target="t", api_version=API_VERSION_TYPED_FFI, backend_config="a\nb"
+  %fusion = f32[4]{0} fusion(%exp), kind=kLoop, calls=%fused
+  %call = f32[4]{0} custom-call(%fusion), custom_call_target="t", api_version=API_VERSION_TYPED_FFI, backend_config="a\nb"
   %dot = f32[] dot(%call, %exp), lhs_contracting_dims={0}, rhs_contracting_dims={0}, operand_precision={high,default}
   ROOT %out = (f32[], f32[8]{0}) tuple(%dot, %wide), frontend_attributes={a="b"}
 }
