@@ -6,6 +6,7 @@
 #include "compile/executable.h"
 #include "compile/object_header.h"
 #include "compile/object_steps.h"
+#include "compile/transform.h"
 #include "verify/verify.h"
 
 namespace hilo {
@@ -88,26 +89,69 @@ Result<Plan> plan_with_commands(const Module& module, const Machine& machine,
 }
 
 // The passes, the plan and its commands; the module is changed.
+class PlanMaker {
+ public:
+  PlanMaker(Module& module, const Target& target, const CompileOptions& options,
+            const EmitOptions& emit, CompileReport& report)
+      : module_(module),
+        target_(target),
+        options_(options),
+        emit_(emit),
+        report_(report),
+        machine_(target.machine(emit.cpu)) {}
+
+  Result<Plan> run() {
+    if (options_.see_module) options_.see_module("", module_);
+    HILO_DO(prepare());
+    HILO_TRY(bool is_changed, transform(module_, TransformStage::Prepared, options_.transform));
+    if (is_changed) HILO_DO(prepare());
+    HILO_TRY(Plan out, plan());
+    if (options_.transform) {
+      Module ordered = in_order_of(out, module_);
+      HILO_TRY(is_changed, transform(ordered, TransformStage::Ordered, options_.transform));
+      if (is_changed) {
+        module_ = std::move(ordered);
+        HILO_DO(prepare());
+        HILO_TRY(out, plan());
+      }
+    }
+    if (options_.see_plan) options_.see_plan(module_, machine_, out);
+    HILO_DO(may_go_on(emit_.interrupt));
+    return out;
+  }
+
+ private:
+  Result<void> prepare() {
+    const auto see = [&](const PassRun& run, const Module& now) {
+      count_pass(run, report_.passes);
+      if (options_.see_module && run.changed) options_.see_module(run.name, now);
+      return may_go_on(emit_.interrupt);
+    };
+    PrepareOptions prepare{see};
+    for (const auto& supplied : options_.eval.custom_calls)
+      prepare.supplied_calls.push_back(supplied.first);
+    return timed(report_.prepare_seconds,
+                 [&] { return target_.prepare(module_, machine_, prepare); });
+  }
+
+  Result<Plan> plan() {
+    HILO_TRY(const KernelChip chip, target_.kernel_chip(emit_));
+    const CommandOptions deciding = {chip, machine_, &options_.eval};
+    return timed(report_.plan_seconds,
+                 [&] { return plan_with_commands(module_, machine_, deciding); });
+  }
+
+  Module& module_;
+  const Target& target_;
+  const CompileOptions& options_;
+  const EmitOptions& emit_;
+  CompileReport& report_;
+  const Machine machine_;
+};
+
 Result<Plan> make_plan(Module& module, const Target& target, const CompileOptions& options,
                        const EmitOptions& emit, CompileReport& report) {
-  const Machine machine = target.machine(emit.cpu);
-  if (options.see_module) options.see_module("", module);
-  const auto see = [&](const PassRun& run, const Module& now) {
-    count_pass(run, report.passes);
-    if (options.see_module && run.changed) options.see_module(run.name, now);
-    return may_go_on(emit.interrupt);
-  };
-  PrepareOptions prepare{see};
-  for (const auto& supplied : options.eval.custom_calls)
-    prepare.supplied_calls.push_back(supplied.first);
-  HILO_DO(timed(report.prepare_seconds, [&] { return target.prepare(module, machine, prepare); }));
-  HILO_TRY(const KernelChip chip, target.kernel_chip(emit));
-  const CommandOptions deciding = {chip, machine, &options.eval};
-  HILO_TRY(Plan out, timed(report.plan_seconds,
-                           [&] { return plan_with_commands(module, machine, deciding); }));
-  if (options.see_plan) options.see_plan(module, machine, out);
-  HILO_DO(may_go_on(emit.interrupt));
-  return out;
+  return PlanMaker(module, target, options, emit, report).run();
 }
 
 // An object by itself has nobody to leave a step to: the first by its place, and all by their

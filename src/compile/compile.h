@@ -12,6 +12,14 @@ namespace hilo {
 Result<CacheOptions> cache_of_environment();
 Result<int64_t> parse_bytes(const std::string& text);  // "16GiB", "512MB", "1000"; empty: 0
 
+// Where a user's transformation sees a module: behind the passes of the target, and again in the
+// order of its plan.
+enum class TransformStage : uint8_t { Prepared, Ordered };
+constexpr size_t transform_stages = 2;
+// Whether it has changed the module. What it has changed must verify and take and give the same
+// arrays; it goes through the passes of the target again, which keep an order that it has.
+using ModuleTransform = std::function<Result<bool>(TransformStage stage, Module& module)>;
+
 struct CompileOptions {
   int threads = 0;  // of the device; 0: usable_cores()
   // Whose memory and threads runs take, with others that it has been given to; null: one of the
@@ -24,6 +32,7 @@ struct CompileOptions {
   // changed it; and the plan.
   std::function<void(std::string_view pass, const Module&)> see_module;
   std::function<void(const Module&, const Machine&, const Plan&)> see_plan;
+  ModuleTransform transform;  // of the user's; may be empty
   EvalOptions eval;  // of library steps: custom calls, precision of matrix products; how many
                      // devices there are, and what is fed to them
 };

@@ -11,5 +11,6 @@ extern PJRT_Layouts_Extension layouts_extension;
 extern PJRT_Profiler_Extension profiler_extension;
 extern PJRT_Shardings_Extension shardings_extension;
 extern PJRT_MemoryDescriptions_Extension memory_descriptions_extension;
+extern PJRT_Xla_Transform_Extension transform_extension;
 
 }  // namespace hilo::pjrt

@@ -319,3 +319,55 @@ struct JAX_InspectSharding_Callback {
   void (*call)(void* data, JAX_InspectSharding_Callback_Args* args);
   void* data;
 };
+
+// Functions of the client's own that change modules while they are compiled. Modules are
+// HloModuleProtos.
+struct PJRT_XlaTransform_string {
+  const char* data;
+  size_t size;
+};
+// What the function has answered lives until cleanup_fn is called with data.
+struct PJRT_XlaTransform_version_and_error {
+  int64_t api_version;
+  void* data;
+  void (*cleanup_fn)(void* data);
+  bool has_error;
+  PJRT_Error_Code code;
+  PJRT_XlaTransform_string error_msg;
+};
+struct PJRT_XlaTransform_Args {
+  size_t struct_size;
+  PJRT_XlaTransform_version_and_error header;
+  PJRT_XlaTransform_string hlo_module;
+  PJRT_XlaTransform_string transformed_hlo_module;  // where it is changed
+  bool changed;
+};
+struct PJRT_XlaTransform_Callbacks {
+  int64_t version;
+  void (*dtor)(PJRT_XlaTransform_Callbacks* data);
+  void (*transform_hlo_module)(PJRT_XlaTransform_Callbacks* data, PJRT_XlaTransform_Args* args);
+};
+enum PJRT_XlaTransform_PipelineStage : uint32_t {
+  PJRT_XlaTransform_PipelineStage_kPreScheduler = 0,
+  PJRT_XlaTransform_PipelineStage_kPostScheduler = 1,
+};
+struct PJRT_Register_Xla_Transform_Args {
+  size_t struct_size;
+  const char* name;
+  size_t name_size;
+  PJRT_XlaTransform_PipelineStage stage;
+  PJRT_XlaTransform_Callbacks* callbacks;
+};
+struct PJRT_Clear_Xla_Transform_Args {
+  size_t struct_size;
+  PJRT_XlaTransform_PipelineStage stage;
+  const char* name;  // null: the one with these callbacks
+  size_t name_size;
+  PJRT_XlaTransform_Callbacks* callbacks;
+  bool cleared;
+};
+struct PJRT_Xla_Transform_Extension {
+  PJRT_Extension_Base base;
+  PJRT_Error* (*register_xla_transform)(PJRT_Register_Xla_Transform_Args*);
+  PJRT_Error* (*clear_xla_transform)(PJRT_Clear_Xla_Transform_Args*);
+};

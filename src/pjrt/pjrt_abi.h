@@ -38,6 +38,7 @@ enum PJRT_Extension_Type PJRT_UINT32 {
   PJRT_Extension_Type_FFI = 5,
   PJRT_Extension_Type_MemoryDescriptions = 6,
   PJRT_Extension_Type_Shardings = 19,
+  PJRT_Extension_Type_XlaTransform = 24,
 };
 typedef enum PJRT_Extension_Type PJRT_Extension_Type;
 typedef struct PJRT_Extension_Base PJRT_Extension_Base;

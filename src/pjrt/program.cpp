@@ -9,6 +9,7 @@
 #include "pjrt/dump.h"
 #include "pjrt/entry_order.h"
 #include "pjrt/ffi.h"
+#include "pjrt/transforms.h"
 #include "pjrt/version.h"
 #include "text/text.h"
 #include "verify/verify.h"
@@ -371,6 +372,7 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
   HILO_TRY(Module module, read_source(out->source));
   out->name = module.header.name;
   CompileOptions options;
+  options.transform = transform_of(out->source);
   if (client) {
     options.device = client->host;
     options.emit.cache = {client->cache, client->cache_bytes};
@@ -404,12 +406,13 @@ Result<std::shared_ptr<const Program>> make_program(ProgramSource source,
 
 std::string serialize(const ProgramSource& source) {
   std::string out = serialized_head();
-  for (const std::string* text : {&source.format, &source.compile_options, &source.code}) {
-    out += fmt::format("{}\n", text->size());
-    out += *text;
-  }
-  for (const std::string& answer : source.answers.value_or(std::vector<std::string>()))
-    out += fmt::format("{}\n{}", answer.size(), answer);
+  const auto put = [&](const std::string& text) {
+    out += fmt::format("{}\n{}", text.size(), text);
+  };
+  for (const std::string* text : {&source.format, &source.compile_options, &source.code})
+    put(*text);
+  for (const std::string& module : source.transformed) put(module);
+  for (const std::string& answer : source.answers.value_or(std::vector<std::string>())) put(answer);
   return out;
 }
 
@@ -421,6 +424,9 @@ Result<ProgramSource> read_serialized(std::string_view bytes) {
   ProgramSource out;
   for (std::string* text : {&out.format, &out.compile_options, &out.code}) {
     HILO_TRY(*text, take_text(bytes));
+  }
+  for (std::string& module : out.transformed) {
+    HILO_TRY(module, take_text(bytes));
   }
   out.answers.emplace();
   while (!bytes.empty()) {

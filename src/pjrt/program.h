@@ -1,6 +1,7 @@
 // A compiled program and what is told of it. Private to `pjrt`.
 #pragma once
 
+#include <array>
 #include <mutex>
 
 #include "compile/compile.h"
@@ -17,6 +18,9 @@ struct ProgramSource {
   std::string code, format, compile_options;
   // Of the client's partitioners, call by call; nothing: they are to be asked.
   std::optional<std::vector<std::string>> answers = {};
+  // By stage, what the client's transformations have made of the module, as an HloModuleProto;
+  // empty: they have left it.
+  std::array<std::string, transform_stages> transformed = {};
 };
 
 // Results and parameters as a client sees them on each device, in arrays that queries show.
