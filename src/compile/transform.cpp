@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rewrite/rewrite.h"
 #include "verify/verify.h"
 
 namespace hilo {
@@ -12,6 +13,21 @@ std::vector<Shape> arrays_of(const Module& module) {
   for (InstructionId parameter : module[module.entry].parameters)
     out.push_back(module.shape(parameter));
   out.push_back(module.shape(module[module.entry].root));
+  return out;
+}
+
+InstructionId fusion_of(Editor& editor, InstructionId step) {
+  Module& module = editor.module();
+  const auto operands = module.operands(step);
+  const std::vector<InstructionId> outside(operands.begin(), operands.end());
+  const ComputationId body = module.add_computation(fmt::format("fused_{}", module[step].name));
+  std::vector<InstructionId> inside;
+  for (InstructionId operand : outside)
+    inside.push_back(editor.add_parameter(body, operand, Shape(module.shape(operand))));
+  module[body].root = editor.clone(step, body, inside);
+  const InstructionId out = editor.add(step, Op::Fusion, Shape(module.shape(step)), outside,
+                                       FusionAttributes{FusionKind::Loop, {}, body});
+  editor.replace(step, out);
   return out;
 }
 
@@ -35,11 +51,23 @@ Result<bool> transform(Module& module, TransformStage stage, const ModuleTransfo
 }
 
 Module in_order_of(const Plan& plan, Module module) {
-  for (size_t c = 0; c < module.computations.size(); ++c) {
-    std::vector<InstructionId>& now = module.computations[c].instructions;
-    const std::vector<InstructionId>& planned = plan.schedule.orders[c];
-    if (planned.size() == now.size()) now = planned;
+  std::vector<std::vector<InstructionId>> orders = schedule_of(module).orders;
+  for (size_t c = 0; c < orders.size(); ++c)  // the plan has none of bodies of fusions
+    if (plan.schedule.orders[c].size() == orders[c].size()) orders[c] = plan.schedule.orders[c];
+  std::vector<InstructionId> now(module.instructions.size());  // in place of each
+  for (uint32_t i = 0; i < now.size(); ++i) now[i] = {i};
+  Editor editor(module);
+  for (const std::vector<Command>& commands : plan.commands.orders)
+    for (const Command& command : commands) {
+      const InstructionId step = command.instruction;
+      if (is_elementwise(module[step].op) && !editor.is_pinned(step))
+        now[step.value] = fusion_of(editor, step);
+    }
+  for (size_t c = 0; c < orders.size(); ++c) {
+    for (InstructionId& step : orders[c]) step = now[step.value];
+    module.computations[c].instructions = std::move(orders[c]);
   }
+  restore_order(module, static_cast<uint32_t>(now.size()));  // of computations
   module.header.is_scheduled = true;
   return module;
 }

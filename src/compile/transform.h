@@ -9,7 +9,8 @@ namespace hilo {
 // arrays: the module is then left in between.
 Result<bool> transform(Module& module, TransformStage stage, const ModuleTransform& change);
 
-// The module, scheduled as the plan has it.
+// The module, scheduled as the plan has it. Elementwise steps are fusions of one op, as XLA has
+// them: what a step computes may then be changed without its schedule.
 Module in_order_of(const Plan& plan, Module module);
 
 }  // namespace hilo

@@ -95,6 +95,43 @@ TEST(Transforms, AreAskedInTheirOrder) {
   EXPECT_TRUE(clear("second"));
 }
 
+std::string products(const std::string& order, const std::string& header) {
+  std::string steps;
+  for (const char name : order)
+    steps += fmt::format(
+        "  {0} = f32[40,40] dot({1}), lhs_contracting_dims={{1}}, "
+        "rhs_contracting_dims={{0}}\n",
+        name, name == 'p' ? "x, y" : "y, x");
+  return fmt::format(
+      "HloModule products{}\nENTRY e {{\n  x = f32[40,40] parameter(0)\n  y = "
+      "f32[40,40] parameter(1)\n{}  ROOT r = f32[40,40] subtract(p, q)\n}}\n",
+      header, steps);
+}
+
+std::string optimized_text(const OwnedLoaded& loaded) {
+  PJRT_Executable* const executable = CALL(LoadedExecutable_GetExecutable, loaded.get()).executable;
+  PJRT_Program program{};
+  program.struct_size = sizeof(program);
+  CALL(Executable_OptimizedProgram, executable, &program);
+  std::string code(program.code_size, '\0');
+  program.code = code.data();
+  CALL(Executable_OptimizedProgram, executable, &program);
+  CALL(Executable_Destroy, executable);
+  return converted(code, "text");
+}
+
+TEST(Transforms, TheirOrderIsKept) {
+  const Client client;
+  for (const std::string order : {"pq", "qp"}) {
+    Function function{.gives = converted(products(order, ", is_scheduled=true"), "proto")};
+    ASSERT_FALSE(add(function, "order", behind_order));
+    const std::string text = optimized_text(client.compile(products("pq", "")));
+    EXPECT_TRUE(clear("order", behind_order));
+    EXPECT_NE(text.find("is_scheduled=true"), text.npos);
+    EXPECT_EQ(text.find("%p = ") < text.find("%q = "), order == "pq") << text;
+  }
+}
+
 TEST(Transforms, FaultsAreErrorsOfTheCompilation) {
   const Client client;
   const auto failure_with = [&](Function function) {
