@@ -388,6 +388,20 @@ class Messages(Folder):
             done = hilo("run", "-", "--device", device, "--custom-call=mark.1=operand", "--input=2xf32=[3 4]", text=MARKER)
             self.assertIn("= 3 4\n", done.stdout, done.stderr)
 
+    def test_results_in_place_of_each_others_operands(self):
+        crossed = """HloModule m
+ENTRY e {
+  a = f32[2] parameter(0)
+  x = f32[2] negate(a)
+  y = f32[2] exponential(a)
+  ROOT c = (f32[2], f32[2]) custom-call(x, y), custom_call_target="mark", output_to_operand_aliasing={{0}: (1, {}), {1}: (0, {})}
+}
+"""
+        for device in "eval", "cpu":
+            done = hilo("run", "-", "--device", device, "--custom-call=mark=operand", "--input=2xf32=[0 0]", text=crossed)
+            if "libhilo_emit" not in done.stderr:
+                self.assertIn("out_0 f32[2] = -0 -0\nout_1 f32[2] = 1 1\n", done.stdout, done.stderr)
+
     def test_an_operand_of_another_shape_is_not_offered(self):
         other = MARKER.replace("p = f32[2]{0}", "p = f32[3]{0}")
         self.assertNotIn("operand", hilo("run", "-", text=other).stderr)
