@@ -84,6 +84,27 @@ Result<void> check_effects(const Editor& editor, const GivenShardings& given,
   return {};
 }
 
+// An operand without elements gives a concatenation nothing, but whoever needs the rows around it
+// would need all of them: no tile of it says where it stands between the others.
+void drop_empty_operands(Editor& editor) {
+  const Module& module = editor.module();
+  for (ComputationId computation : open_computations(module))
+    for (InstructionId id : operands_first(module, computation)) {
+      if (module[id].removed || module[id].op != Op::Concatenate || editor.is_pinned(id)) continue;
+      const auto range = module.operands(id);
+      const std::vector<InstructionId> operands(range.begin(), range.end());
+      std::vector<InstructionId> filled;
+      for (InstructionId operand : operands)
+        if (element_count(module.shape(operand)) > 0) filled.push_back(operand);
+      if (filled.empty() || filled.size() == operands.size()) continue;
+      const Shape shape = module.shape(id);
+      auto attributes = module.attributes<DimensionsAttributes>(id);
+      const InstructionId kept =
+          editor.add(id, Op::Concatenate, shape, filled, std::move(attributes));
+      editor.replace(id, kept);
+    }
+}
+
 struct Propagated {
   std::vector<ComputationId> computations;
   ShardedValues values;
@@ -93,6 +114,7 @@ struct Propagated {
 Result<Propagated> propagate(Module& module, const PassOptions& options, ShardingOrigins* origins) {
   HILO_DO(flatten_calls(module, options));
   Editor editor(module);
+  drop_empty_operands(editor);
   HILO_TRY(const GivenShardings given, import_shardings(editor));
   HILO_TRY(const ManualAxes manual, find_manual_axes(module, given));
   HILO_DO(check_effects(editor, given, manual));

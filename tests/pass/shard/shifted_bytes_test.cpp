@@ -20,6 +20,19 @@ const ShiftCase cases[] = {
      "  ROOT r = f32[16,8] concatenate(s, t), dimensions={1}, sharding={devices=[1,2,2]<=[4] "
      "last_tile_dim_replicate}\n",
      16 * 3 * 4, "all-gather"},
+    {"a roll by nothing along a whole dimension",
+     "  p = f32[16,8] parameter(0), sharding={devices=[4,1]<=[4]}\n"
+     "  s = f32[16,0] slice(p), slice={[0:16], [8:8]}\n"
+     "  t = f32[16,8] slice(p), slice={[0:16], [0:8]}\n"
+     "  ROOT r = f32[16,8] concatenate(s, t), dimensions={1}, sharding={devices=[4,1]<=[4]}\n",
+     0, "all-gather"},
+    {"a roll by nothing along the dimension that is cut",
+     "  p = f32[16,8] parameter(0), sharding={devices=[4,1]<=[4]}\n"
+     "  s = f32[0,8] slice(p), slice={[16:16], [0:8]}\n"
+     "  t = f32[16,8] slice(p), slice={[0:16], [0:8]}\n"
+     "  c = f32[16,8] concatenate(s, t), dimensions={0}\n"
+     "  ROOT r = f32[16,8] negate(c), sharding={devices=[4,1]<=[4]}\n",
+     0, "all-gather"},
     {"where a reversed array is wanted whole it is gathered, and reversed then",
      "  p = f32[16,8] parameter(0), sharding={devices=[1,4]<=[4]}\n"
      "  q = f32[16,8] reverse(p), dimensions={0,1}\n"
