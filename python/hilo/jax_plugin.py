@@ -6,6 +6,7 @@ The plugin itself reads HILO_DEVICES, HILO_THREADS, HILO_CACHE and HILO_CACHE_SI
 environment.
 """
 
+import atexit
 import ctypes as C
 import threading
 
@@ -153,3 +154,12 @@ def register(jax, xla_bridge):
         # Callbacks and dlpack keep their arrays on a platform that is called cpu.
         jax.config.update("jax_platforms", "hilo,cpu")
     register_handlers(c_api)
+    atexit.register(keep_client, xla_bridge)
+
+
+def keep_client(xla_bridge):
+    """Arrays of NumPy that view a buffer tell its client when they go, and some go after JAX has let
+    go of the client: modules are emptied last."""
+    client = xla_bridge._backends.get("hilo")
+    if client is not None:
+        C.pythonapi.Py_IncRef(C.py_object(client))

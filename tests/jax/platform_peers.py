@@ -444,6 +444,25 @@ class Processes(unittest.TestCase):
         done = self.run_python("x = jax.device_put(jnp.ones((900, 900)), on_hilo.HILO[0])\nfor _ in range(20): x = jax.jit(lambda a: a @ a / 900)(x)\nprint('end')")
         self.assertEqual((done.returncode, done.stdout), (0, "end\n"), done.stderr)
 
+    def test_views_outlive_the_client(self):
+        keeper = """
+import jax, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+views = []
+def keep(x): views.append(np.asarray(jax.jit(lambda x: x * 2).lower(x).compile()(x)))
+"""
+        body = """
+sys.path.insert(0, {!r})
+from keeper import *
+x = jax.device_put(np.ones((32, 8), np.float32), NamedSharding(Mesh(np.array(on_hilo.HILO), ("x",)), P()))
+keep(x)
+print(views[0].sum())
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "keeper.py").write_text(keeper)
+            done = self.run_python(body.format(folder), MALLOC_PERTURB_="165")
+        self.assertEqual((done.returncode, done.stdout), (0, "512.0\n"), done.stderr)
+
     def test_threads_and_cache_of_the_environment(self):
         with tempfile.TemporaryDirectory() as folder:
             body = "print(float(jax.jit(lambda x: jnp.sin(x).sum())(jax.device_put(jnp.zeros(5), on_hilo.HILO[0]))))"
