@@ -226,6 +226,13 @@ TEST_P(RandomAxes, GroupsDifferAlongTheirAxesAlone) {
   }
 }
 
+TEST(ReplicaGroups, NeighboursAreOneAxis) {
+  Mesh mesh;
+  mesh.axes = {{"x", 8}};
+  const SubAxes parts = {{0, 1, 4}, {0, 4, 2}}, whole = {{0, 1, 8}};
+  EXPECT_EQ(replica_groups(mesh, parts), replica_groups(mesh, whole));
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomAxes, testing::Range(0, 4));
 
 }  // namespace

@@ -126,7 +126,7 @@ ReplicaGroups replica_groups(const Mesh& mesh, std::span<const SubAxis> axes) {
   ReplicaGroups out;
   out.form = ReplicaGroups::Form::Mesh;
   out.mesh = mesh;
-  out.axes = axis_refs(mesh, axes);
+  out.axes = axis_refs(mesh, merge_axes(axes));  // XLA takes no list whose neighbours are one axis
   return out;
 }
 
