@@ -160,6 +160,6 @@ def register(jax, xla_bridge):
 def keep_client(xla_bridge):
     """Arrays of NumPy that view a buffer tell its client when they go, and some go after JAX has let
     go of the client: modules are emptied last."""
-    client = xla_bridge._backends.get("hilo")
+    client = getattr(xla_bridge, "_backends", {}).get("hilo")
     if client is not None:
         C.pythonapi.Py_IncRef(C.py_object(client))
