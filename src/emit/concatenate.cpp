@@ -49,6 +49,7 @@ class Concatenation {
       : w_(w),
         b_(w.b),
         module_(w.elements.module),
+        id_(id),
         shape_(module_.shape(id)),
         dim_(static_cast<size_t>(module_.attributes<DimensionsAttributes>(id).dimensions[0])),
         outer_(shape_.dims.begin(), shape_.dims.begin() + static_cast<int64_t>(dim_)) {
@@ -72,7 +73,9 @@ class Concatenation {
     if (std::ranges::all_of(parts_, [](const Part& part) { return part.array; }))
       return parts_.size() <= max_copies;
     // Of single elements side by side the loops are straight code, without a choice for each.
-    const int64_t each = is_by_rows() ? shape_.dims[dim_] * inner_ : inner_;
+    const int64_t each = is_by_rows()             ? shape_.dims[dim_] * inner_
+                         : has_partition_points() ? inner_
+                                                  : shortest_part() * inner_;
     const bool is_single = is_by_rows() && each == static_cast<int64_t>(parts_.size());
     return parts_.size() <= max_loops &&
            (each >= KernelLimits::shortest_joined || is_single || is_together_);
@@ -193,6 +196,14 @@ class Concatenation {
     }
     return false;
   }
+
+  // Whether the loop over all elements has none that chooses an operand for each.
+  bool has_partition_points() const {
+    return dim_ + 1 == shape_.dims.size() &&
+           find_partition_points(module_, {&id_, 1}, dim_).ends.size() > 2;
+  }
+
+  int64_t shortest_part() const { return std::ranges::min(parts_, {}, &Part::size).size; }
 
   bool is_by_rows() const { return element_count(outer_) >= KernelLimits::fewest_joined_rows; }
 
@@ -381,6 +392,7 @@ class Concatenation {
   KernelBuilder& w_;
   Builder& b_;
   const Module& module_;
+  InstructionId id_;
   const Shape& shape_;
   size_t dim_;
   Dims outer_;         // before the dimension of concatenation

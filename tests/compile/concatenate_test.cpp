@@ -292,5 +292,33 @@ ENTRY e {{
   }
 }
 
+// Five computed vectors, which one loop would choose from for each element: of them the work is cut
+// at any place.
+TEST(Concatenate, ManyStackedVectors) {
+  for (int64_t size : {63, 64, 65, 1000, 40000}) {
+    const std::string text = fmt::format(R"(HloModule m
+ENTRY e {{
+  x = f32[{0}] parameter(0)
+  y = f32[{0}] parameter(1)
+  v = f32[{0}] multiply(x, y)
+  w = f32[{0}] add(x, y)
+  a = f32[1,{0}] reshape(v)
+  b = f32[1,{0}] reshape(w)
+  c = f32[1,{0}] reshape(x)
+  s = f32[{0}] subtract(x, y)
+  d = f32[1,{0}] reshape(s)
+  m = f32[{0}] maximum(x, y)
+  n = f32[1,{0}] reshape(m)
+  ROOT j = f32[5,{0}] concatenate(a, b, c, d, n), dimensions={{0}}
+}}
+)",
+                                         size);
+    const auto one = run_both(text, 1, 1), three = run_both(text, 1, 3);
+    expect_native(one, text);
+    ASSERT_TRUE(one && three) << text;
+    EXPECT_TRUE(same_bits(one->compiled, three->compiled)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace hilo::test
