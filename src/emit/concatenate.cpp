@@ -197,7 +197,7 @@ class Concatenation {
     return false;
   }
 
-  // Whether the loop over all elements has none that chooses an operand for each.
+  // Whether the loop over all elements is cut where an operand ends, and need not choose.
   bool has_partition_points() const {
     return dim_ + 1 == shape_.dims.size() &&
            find_partition_points(module_, {&id_, 1}, dim_).ends.size() > 2;
