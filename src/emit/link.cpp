@@ -2,9 +2,10 @@
 
 #include <dlfcn.h>
 #include <llvm/ExecutionEngine/RuntimeDyld.h>
-#include <llvm/ExecutionEngine/SectionMemoryManager.h>
 #include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/Process.h>
 
+#include "emit/code_memory.h"
 #include "emit/complex.h"
 #include "emit/llvm_failure.h"
 #include "emit/symbols.h"
@@ -34,35 +35,53 @@ class Outside : public llvm::LegacyJITSymbolResolver {
   const Module& module_;
 };
 
+using Objects = std::vector<std::unique_ptr<llvm::object::ObjectFile>>;
+
+Result<Objects> read_objects(std::span<const std::unique_ptr<llvm::MemoryBuffer>> files) {
+  Objects out;
+  for (const auto& file : files) {
+    auto object = llvm::object::ObjectFile::createObjectFile(file->getMemBufferRef());
+    if (!object) return llvm_error(llvm::toString(object.takeError()));
+    out.push_back(std::move(*object));
+  }
+  return out;
+}
+
+// At least what is taken: whole pages for each section and a table of addresses. Relocations of 24
+// bytes, in sections that are not loaded, have stubs of up to 20 bytes and addresses of 8.
+size_t bytes_to_reserve(const Objects& objects) {
+  const size_t page = llvm::sys::Process::getPageSizeEstimate();
+  size_t out = 0;
+  for (const auto& object : objects) {
+    out += page;
+    for (const llvm::object::SectionRef& section : object->sections())
+      out += 2 * (section.getSize() + section.getAlignment().value()) + page;
+  }
+  return out;
+}
+
 }  // namespace
 
 // RuntimeDyld alone: LLJIT around it costs a millisecond for each compilation, and nothing here is
 // lazy.
 Result<void> link(std::span<const std::unique_ptr<llvm::MemoryBuffer>> objects,
                   const Module& module, Code& code) {
-#ifdef __aarch64__  // code reaches its data within 4 GiB: an object's sections lie in one piece
-  constexpr bool reserves_space = true;
-#else
-  constexpr bool reserves_space = false;
-#endif
-  auto memory = std::make_shared<llvm::SectionMemoryManager>(nullptr, reserves_space);
+  HILO_TRY(const Objects opened, read_objects(objects));
+  HILO_TRY(const std::shared_ptr<CodeMemory> memory, CodeMemory::reserve(bytes_to_reserve(opened)));
   Outside outside(module);
-  const LostWhereThrown<llvm::RuntimeDyld> kept(*memory, outside);
+  const LostWhereThrown<llvm::RuntimeDyld> kept(memory->sections(), outside);
   llvm::RuntimeDyld& linker = *kept;
-  for (const auto& object : objects) {
-    auto file = llvm::object::ObjectFile::createObjectFile(object->getMemBufferRef());
-    if (!file) return llvm_error(llvm::toString(file.takeError()));
-    linker.loadObject(**file);
+  for (const auto& object : opened) {
+    linker.loadObject(*object);
     if (linker.hasError()) return llvm_error(linker.getErrorString().str());
   }
   linker.resolveRelocations();
   if (linker.hasError()) return llvm_error(linker.getErrorString().str());
   const uint64_t run = linker.getSymbol("run").getAddress();
   check(run != 0, "emit: the linked code has an entry");
-  std::string error;
-  if (memory->finalizeMemory(&error)) return llvm_error(error);
+  HILO_DO(memory->close());
   code.run = reinterpret_cast<int32_t (*)(RunContext*)>(run);
-  code.keeper = std::move(memory);
+  code.keeper = memory;
   return {};
 }
 
