@@ -194,6 +194,9 @@ def main():
     if not options.python:
         python = python_with_libraries()
         os.execv(python, [python, __file__, *sys.argv[1:], "--python", python])
+    if importlib.util.find_spec("numpy") is None:
+        parser.error(f"{sys.executable} has no NumPy, which compares outcomes: start {__file__} "
+                     f"with {options.python}")
     names = options.names or sorted(path.stem for path in (HERE / "libraries").glob("*.py"))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=SOURCE, text=True,
                             capture_output=True).stdout.strip()
