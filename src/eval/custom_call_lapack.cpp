@@ -46,6 +46,14 @@ Result<LapackStep> prepare_lapack_geqrf(LapackCall& l) {
         m.copy(0, 0);
         reference::factor_qr(rows, columns, m.result<T>(0), m.result<T>(1));
       };
+    if constexpr (!has_imaginary_part<T>)
+      if (are_reflections_near<T>(rows, columns)) {
+        const auto space = l.space<T>(reflection_space<T>(rows, columns));
+        return [=](const LapackMatrix& m) {
+          m.copy(0, 0);
+          factor_qr(rows, columns, m.result<T>(0), m.result<T>(1), m[space]);
+        };
+      }
     const Lapack<T> geqrf("geqrf");
     if (!geqrf) return no_lapack();
     const auto a = l.space<T>(l.sizes.area()), work = l.space<T>(size);
@@ -105,6 +113,14 @@ Result<LapackStep> prepare_lapack_orgqr(LapackCall& l) {
         reference::join_reflectors(rows, columns, m.operand<T>(0), m.operand<T>(1), vectors,
                                    m.result<T>(0));
       };
+    if constexpr (!has_imaginary_part<T>)
+      if (are_reflections_near<T>(rows, columns)) {
+        const auto space = l.space<T>(reflection_space<T>(rows, columns));
+        return [=](const LapackMatrix& m) {
+          const Reflections<T> q{rows, vectors, columns, m.operand<T>(0), m.operand<T>(1)};
+          q.join(columns, m.result<T>(0), m[space]);
+        };
+      }
     const Lapack<T> orgqr("orgqr", "ungqr");
     if (!orgqr) return no_lapack();
     const auto a = l.space<T>(l.sizes.area()), work = l.space<T>(size);
@@ -121,8 +137,6 @@ Result<LapackStep> prepare_lapack_orgqr(LapackCall& l) {
 // side.
 Result<LapackStep> prepare_lapack_ormqr(LapackCall& l) {
   const auto make = [&]<class T>(T) -> Result<LapackStep> {
-    const Lapack<T> ormqr("ormqr", "unmqr");
-    if (!ormqr) return no_lapack();
     HILO_DO(l.expect_results({{element_type<T>, l.matrix()}}));
     HILO_TRY(const int vectors, scale_count(l));
     const bool is_left = l.config.flag("left", true);
@@ -136,6 +150,17 @@ Result<LapackStep> prepare_lapack_ormqr(LapackCall& l) {
     HILO_DO(l.expect_operand(1, {element_type<T>, {vectors}}));
     if (vectors > order || vectors > given)
       return fail(ErrorKind::Shape, "more scales than Householder vectors");
+    if constexpr (!has_imaginary_part<T>)
+      if (is_left && !l.is_reference && are_reflections_near<T>(rows, given)) {
+        const auto space = l.space<T>(reflection_space<T>(rows, columns));
+        return [=](const LapackMatrix& m) {
+          m.copy(2, 0);
+          const Reflections<T> q{rows, vectors, given, m.operand<T>(0), m.operand<T>(1)};
+          q.multiply(kind != 'N', columns, m.result<T>(0), m[space]);
+        };
+      }
+    const Lapack<T> ormqr("ormqr", "unmqr");
+    if (!ormqr) return no_lapack();
     const auto a = l.space<T>(int64_t{order} * given), c = l.space<T>(l.sizes.area());
     const auto work = l.space<T>(size);
     const int leading = std::max(1, order), lines = std::max(1, rows);

@@ -71,6 +71,29 @@ int max_small_lu();
 template <class T>
 int factor_lu(int64_t rows, int64_t columns, T* a, int* pivots);
 
+// QR as LAPACK's geqrf gives it, by Householder reflections of float or double matrices, row-major:
+// Q = H_0 H_1 ..., H_j = 1 - scales[j] v v', where v is 0 above row j, 1 there, and below it stands
+// in column j under R. `space`, aligned to 64 bytes, has reflection_space(rows, columns) numbers.
+template <class T>
+int64_t reflection_space(int64_t rows, int64_t columns);
+template <class T>
+void factor_qr(int64_t rows, int64_t columns, T* a, T* scales, T* space);
+// Reflections whose vectors have `rows` rows, `step` apart.
+template <class T>
+struct Reflections {
+  int64_t rows, count, step;
+  const T *vectors, *scales;
+
+  // c = Q c, or Q' c; c has `rows` rows and needs reflection_space(rows, columns).
+  void multiply(bool is_transposed, int64_t columns, T* c, T* space) const;
+  // The first columns of Q, count <= columns <= rows.
+  void join(int64_t columns, T* q, T* space) const;
+};
+// Whether what a reflection of such a matrix walks over lies in the nearest cache: then LAPACK,
+// which goes by columns and has blocks of reflections, takes longer.
+template <class T>
+bool are_reflections_near(int64_t rows, int64_t columns);
+
 // op(A) X = B, or X op(A) = B where A does not stand on the left; row-major. The other triangle of
 // A is not read.
 struct TriangularSystem {
