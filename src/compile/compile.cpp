@@ -210,7 +210,7 @@ Result<std::shared_ptr<const ExecutableState>> make_state(Module module, const T
   if (emit.threads == 0) emit.threads = state->device->threads().threads();
   HILO_TRY(state->code, translate(state->module, target, options, emit, report));
   HILO_DO(check_custom_calls(state->module, state->code.library_steps, eval));
-  eval.threads = work_bytes(state->module, state->code) < threads_pay_bytes ? 1 : options.threads;
+  eval.threads = work_bytes(state->module, state->code) < threads_pay_bytes ? 1 : emit.threads;
   HILO_TRY(const std::vector<int64_t> local, local_devices(state->module, eval));
   state->devices = std::ssize(local);
   state->routines = find_routines(state->module, state->code.library_steps, eval);
@@ -219,6 +219,10 @@ Result<std::shared_ptr<const ExecutableState>> make_state(Module module, const T
   // The system is asked here and not in each run: the answer comes from files.
   if (!report.evaluated.empty() && state->eval.memory_limit == 0)
     state->eval.memory_limit = available_memory();
+  if (!report.evaluated.empty())
+    state->runs_alone = !state->eval.processes.communicator &&
+                        VirtualDevices(state->module, state->eval).count() == 1;
+  state->runs_alone = state->runs_alone && state->devices == 1;
   state->report = std::move(report);
   count_memory(*state);
   note_leaves(*state);

@@ -24,7 +24,7 @@ Bytes argument_memory(HostDevice& device, const MemoryPiece& piece, const Litera
 
 }  // namespace
 
-DeviceRun::DeviceRun(const ExecutableState& state, VirtualDevices* devices, int64_t device,
+DeviceRun::DeviceRun(const ExecutableState& state, RunDevices& devices, int64_t device,
                      const std::atomic<bool>& interrupt, const RunOptions& options)
     : state_(state), devices_(devices), device_(device), options_(options) {
   this->interrupt = &interrupt;
@@ -89,7 +89,7 @@ Result<void> DeviceRun::do_library_step(size_t number) {
     routine.run(memory_, in_chunks());
     return may_go_on(interrupt);
   }
-  return run_library_step(state_.module, state_.code.library_steps[number], memory_, *devices_,
+  return run_library_step(state_.module, state_.code.library_steps[number], memory_, devices_.get(),
                           device_);
 }
 

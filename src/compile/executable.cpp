@@ -32,19 +32,15 @@ class Run {
   }
 
   Result<Outputs> run(Inputs inputs) {
-    if (state_.report.evaluated.empty() && state_.devices == 1) return alone(inputs, nullptr);
-    eval_ = state_.eval;
-    eval_.interrupt = interrupt_;
-    if (options_.custom_calls) eval_.custom_calls = *options_.custom_calls;
-    if (options_.run != 0) eval_.processes.run = options_.run;
-    VirtualDevices devices(state_.module, eval_);
-    if (devices.count() == 1 && !eval_.processes.communicator) return alone(inputs, &devices);
-    eval_.interrupt = &stop_;  // which the devices ask from now on
+    if (state_.runs_alone) return alone(inputs);
+    const EvalOptions eval = eval_options(state_, options_, stop_);
+    VirtualDevices devices(state_.module, eval);
     return together(inputs, devices);
   }
 
  private:
-  Result<Outputs> alone(const Inputs& inputs, VirtualDevices* devices) {
+  Result<Outputs> alone(const Inputs& inputs) {
+    RunDevices devices(state_, options_, *interrupt_);
     HILO_TRY(Literal result,
              DeviceRun(state_, devices, 0, *interrupt_, options_).run(inputs.devices[0]));
     return Outputs{{std::move(result)}};
@@ -58,7 +54,8 @@ class Run {
       const ThreadGroup threads(devices.count(), [&](int64_t device) {
         Result<Literal>& result = results[static_cast<size_t>(device)];
         result = within_memory([&] {
-          return DeviceRun(state_, &devices, device, stop_, options_)
+          RunDevices shared(devices);
+          return DeviceRun(state_, shared, device, stop_, options_)
               .run(inputs.devices[static_cast<size_t>(devices.program(device))]);
         });
         end(devices, device, result);
@@ -96,7 +93,6 @@ class Run {
   const ExecutableState& state_;
   const RunOptions& options_;
   const std::atomic<bool>* interrupt_;
-  EvalOptions eval_;
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;
   std::condition_variable all_ended_;
@@ -116,6 +112,23 @@ Result<void> check_memory(const ExecutableState& state) {
 }
 
 }  // namespace
+
+EvalOptions eval_options(const ExecutableState& state, const RunOptions& options,
+                         const std::atomic<bool>& interrupt) {
+  EvalOptions out = state.eval;
+  out.interrupt = &interrupt;
+  if (options.custom_calls) out.custom_calls = *options.custom_calls;
+  if (options.run != 0) out.processes.run = options.run;
+  return out;
+}
+
+VirtualDevices& RunDevices::get() {
+  if (!devices_) {
+    eval_ = eval_options(*state_, *options_, *interrupt_);
+    devices_ = &made_.emplace(state_->module, *eval_);
+  }
+  return *devices_;
+}
 
 const Module& Executable::module() const { return state_->module; }
 const CompileReport& Executable::report() const { return state_->report; }
@@ -142,13 +155,14 @@ Result<Literal> Executable::run(std::vector<Literal> arguments, const RunOptions
 Result<std::vector<Literal>> Executable::run_leaves(std::span<const Literal> arguments,
                                                     const RunOptions& options) const {
   check(state_ != nullptr, "run_leaves() of an Executable that compile() has not made");
-  if (state_->report.evaluated.empty() && state_->devices == 1) {
+  if (state_->runs_alone) {
     HILO_DO(check_arguments(state_->module, arguments, 0));
     HILO_DO(check_memory(*state_));
     static constexpr std::atomic<bool> never = false;
     const std::atomic<bool>& interrupt = options.interrupt ? *options.interrupt : never;
+    RunDevices devices(*state_, options, interrupt);
     return within_memory(
-        [&] { return DeviceRun(*state_, nullptr, 0, interrupt, options).run_leaves(arguments); });
+        [&] { return DeviceRun(*state_, devices, 0, interrupt, options).run_leaves(arguments); });
   }
   HILO_TRY(const Literal result, run({arguments.begin(), arguments.end()}, options));
   std::vector<Literal> out;

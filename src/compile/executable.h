@@ -12,6 +12,7 @@ struct ExecutableState {
   std::vector<RoutineStep> routines;  // by library step
   EvalOptions eval;                   // of library steps
   int64_t devices = 1;                // that have inputs and outputs
+  bool runs_alone = true;             // one device, which meets no other here or elsewhere
   std::shared_ptr<HostDevice> device;
   CompileReport report;
   int64_t taken_bytes = 0;          // by a run, on all devices, beside its arguments
@@ -39,11 +40,34 @@ class RunFrame {
   int64_t taken_ = 0;
 };
 
+// The virtual devices of a call, for the steps that the evaluator does.
+class RunDevices {
+ public:
+  // Those that all devices of the call share.
+  explicit RunDevices(VirtualDevices& shared) : devices_(&shared) {}
+  // Of a program that runs alone: made when the evaluator is first asked. To make them is a walk
+  // over the module, and what is left to the evaluator often stands in branches that are not taken.
+  RunDevices(const ExecutableState& state, const RunOptions& options,
+             const std::atomic<bool>& interrupt)
+      : state_(&state), options_(&options), interrupt_(&interrupt) {}
+  VirtualDevices& get();
+
+ private:
+  VirtualDevices* devices_ = nullptr;
+  const ExecutableState* state_ = nullptr;
+  const RunOptions* options_ = nullptr;
+  const std::atomic<bool>* interrupt_ = nullptr;
+  std::optional<EvalOptions> eval_;
+  std::optional<VirtualDevices> made_;
+};
+// How the evaluator does steps of a call.
+EvalOptions eval_options(const ExecutableState& state, const RunOptions& options,
+                         const std::atomic<bool>& interrupt);
+
 // A call of the program on one device.
 class DeviceRun : private RunContext {
  public:
-  // devices: null where the evaluator does no step.
-  DeviceRun(const ExecutableState& state, VirtualDevices* devices, int64_t device,
+  DeviceRun(const ExecutableState& state, RunDevices& devices, int64_t device,
             const std::atomic<bool>& interrupt, const RunOptions& options);
   Result<Literal> run(std::span<const Literal> arguments);
   Result<std::vector<Literal>> run_leaves(std::span<const Literal> arguments);
@@ -70,7 +94,7 @@ class DeviceRun : private RunContext {
   Literal leaf_at(const Shape& shape, size_t leaf) const;
 
   const ExecutableState& state_;
-  VirtualDevices* devices_;
+  RunDevices& devices_;
   int64_t device_;
   const RunOptions& options_;
   DeviceMemory memory_;

@@ -34,11 +34,9 @@ Result<void> run(std::string_view text, std::atomic<ExecutableState*>& kept,
                  int32_t (*code)(RunContext*), std::byte* const* memory, int64_t allocations) {
   HILO_TRY(const ExecutableState* state, state_of(text, kept));
   static constexpr std::atomic<bool> never = false;
-  std::optional<VirtualDevices> devices;
-  for (const RoutineStep& step : state->routines)
-    if (!step.routine && !devices) devices.emplace(state->module, state->eval);
   const RunOptions options;
-  return DeviceRun(*state, devices ? &*devices : nullptr, 0, never, options)
+  RunDevices devices(*state, options, never);
+  return DeviceRun(*state, devices, 0, never, options)
       .run_in({memory, static_cast<size_t>(allocations)}, code);
 }
 
