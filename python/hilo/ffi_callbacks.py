@@ -6,6 +6,8 @@ The structures are those of XLA's typed foreign function interface, version 0.3
 """
 
 import ctypes as C
+import functools
+import math
 import traceback
 
 import numpy as np
@@ -51,6 +53,7 @@ interfaces = []  # the plugin's table, which each handler sees that is asked for
 Frame = _structure("Frame", ("api", C.POINTER(Api)), ("context", POINTER), ("stage", C.c_int),
                    ("arguments", Values), ("results", Values), ("attributes", Attributes))
 Get = _structure("Get", ("context", POINTER), ("type", C.POINTER(C.c_int64)), ("data", POINTER))
+ContextGet = C.CFUNCTYPE(POINTER, C.POINTER(Get))
 Message = _structure("Message", ("error", POINTER), ("message", C.c_char_p))
 Failure = _structure("Failure", ("message", C.c_char_p), ("code", C.c_int))
 Callbacks = _structure("Callbacks", ("values", C.POINTER(C.py_object)), ("count", WORD), head=False)
@@ -60,17 +63,35 @@ MetadataExtension = _structure("MetadataExtension", ("head", Extension),
                                ("metadata", C.POINTER(Metadata)), head=False)
 
 
+# Not an array type of ctypes, whose making for each size costs more than the rest of a view.
+memory_view = C.PYFUNCTYPE(C.py_object, POINTER, C.c_ssize_t, C.c_int)(
+    ("PyMemoryView_FromMemory", C.pythonapi))
+TO_WRITE = 0x200  # PyBUF_WRITE
+
+
+@functools.cache
+def dtype_numbered(number):
+    """The NumPy type of an element type of HLO."""
+    return dtype_named(TYPES[number])
+
+
 def view_of(pointer):
     """A buffer of a call as an array over its memory; None for a token."""
-    buffer = C.cast(pointer, C.POINTER(Buffer)).contents
+    buffer = Buffer.from_address(pointer)
     if buffer.type == TOKEN:
         return None
-    dims = [buffer.dims[i] for i in range(buffer.rank)]
-    dtype = dtype_named(TYPES[buffer.type])
-    size = int(np.prod(dims, dtype=np.int64)) * dtype.itemsize
+    dims = buffer.dims[:buffer.rank]
+    dtype = dtype_numbered(buffer.type)
+    size = math.prod(dims) * dtype.itemsize
     if size == 0:
         return np.zeros(dims, dtype)
-    return np.frombuffer((C.c_char * size).from_address(buffer.data), dtype).reshape(dims)
+    return np.ndarray(dims, dtype, memory_view(buffer.data, size, TO_WRITE))
+
+
+def views_of(values, view):
+    """What `view` makes of each buffer."""
+    pointers = values.values
+    return [view(pointers[i]) for i in range(values.count)]
 
 
 def copy_of(pointer):
@@ -140,25 +161,23 @@ class CallContext:
 def callable_of(frame):
     """The callable that the attribute `index` numbers."""
     get = Get(C.sizeof(Get), None, frame.context, C.pointer(LOADED_CALLBACKS), None)
-    C.CFUNCTYPE(POINTER, C.POINTER(Get))(frame.api.contents.context_get)(C.byref(get))
-    index = C.cast(frame.attributes.values[0], C.POINTER(Scalar)).contents.value[0]
-    return C.cast(get.data, C.POINTER(Callbacks)).contents.values[index]
+    ContextGet(frame.api.contents.context_get)(C.byref(get))
+    index = Scalar.from_address(frame.attributes.values[0]).value[0]
+    return Callbacks.from_address(get.data).values[index]
 
 
 def call_with_copies(frame):
     """Calls the callable with copies of the operands, and keeps what it returns."""
-    arguments = [copy_of(frame.arguments.values[i]) for i in range(frame.arguments.count)]
-    returned = callable_of(frame)(*arguments)
-    for i in range(frame.results.count):
-        result = view_of(frame.results.values[i])
+    returned = callable_of(frame)(*views_of(frame.arguments, copy_of))
+    for i, result in enumerate(views_of(frame.results, view_of)):
         if result is not None:
             result[...] = np.asarray(returned[i])
 
 
 def call_with_buffers(frame):
     """Calls the callable with the operands, to read, and the results, to fill."""
-    operands = [CallBuffer(frame.arguments.values[i], False) for i in range(frame.arguments.count)]
-    results = [CallBuffer(frame.results.values[i], True) for i in range(frame.results.count)]
+    operands = views_of(frame.arguments, lambda pointer: CallBuffer(pointer, False))
+    results = views_of(frame.results, lambda pointer: CallBuffer(pointer, True))
     callable_of(frame)(CallContext(), *operands, *results)
 
 
