@@ -13,16 +13,16 @@ struct CacheSizes {               // bytes
   int64_t first = 0, second = 0;  // of a core
   int64_t near = 0;               // Cores::near_cache_bytes
 };
-// Of the processor that LLVM calls so, or of this one: "native".
-CacheSizes find_cache_sizes(std::string_view cpu);
+// As a module says for which chip it is to the writers of its functions: as LLVM calls it, or
+// "native".
+void set_cpu(llvm::Module& ir, std::string_view cpu);
+std::string_view cpu_of(const llvm::Module& ir);
+CacheSizes cache_sizes(const llvm::Module& ir);
 // Bytes of a part of a second cache, one of so many, that a function keeps in its frame: stacks
 // have room for a few.
 inline int64_t frame_bytes(int64_t second_cache, int64_t parts) {
   constexpr int64_t room = 1 << 20;
   return std::min(second_cache / parts, room);
 }
-// As a module says it to the writers of its functions.
-void set_cache_sizes(llvm::Module& ir, const CacheSizes& sizes);
-CacheSizes cache_sizes(const llvm::Module& ir);
 
 }  // namespace hilo

@@ -35,28 +35,19 @@ class Dot {
         result_(result),
         is_made_(!lhs.array),
         registers_(w.chip().registers),
-        form_(product_form(lhs, rhs, result, registers_)),
+        form_(product_form(lhs, rhs, result, w.chip())),
         sum_(form_.sum),
-        in_columns_(form_.in_columns) {
-    rows_ = std::min<int64_t>(lhs.own.count, KernelLimits::few);
-    if (in_columns_) {
-      // Beside the numbers that rows are made with, fewer sums have registers.
-      const int64_t most = is_made_ && !registers_.are_many() ? 4 : 8;
-      lanes_ = std::max<int64_t>(most / std::bit_ceil(static_cast<uint64_t>(rows_)), 1) *
-               lanes_of_register();
-      columns_ = lanes_ = std::min(lanes_, rhs.own.count);
-      // As numbers of f32, which take twice the caches that are near.
-      const int64_t bytes = rhs.own.count * rhs.depth.count * static_cast<int64_t>(sizeof(float));
-      by_strips_ = lhs.own.count <= KernelLimits::few &&
-                   bytes >= 2 * cache_sizes(*w.function->getParent()).near;
-      if (by_strips_)
-        columns_ *= std::max<int64_t>(min_strip_bytes / storage_bytes(rhs.type) / lanes_, 1);
-    } else {
-      columns_ = std::min<int64_t>(
-          rhs.own.count, registers_.are_many() ? KernelLimits::few : KernelLimits::few / 2);
-      lanes_ = lanes_of_register() * (columns_ == 1 ? 2 : 1);
-      while (lanes_ > std::max<int64_t>(depth(), 1)) lanes_ /= 2;
-    }
+        in_columns_(form_.in_columns),
+        rows_(form_.rows),
+        columns_(form_.columns),
+        lanes_(form_.lanes) {
+    if (!in_columns_) return;
+    // As numbers of f32, which take twice the caches that are near.
+    const int64_t bytes = rhs.own.count * rhs.depth.count * static_cast<int64_t>(sizeof(float));
+    by_strips_ = lhs.own.count <= KernelLimits::few && !form_.transposes_strips &&
+                 bytes >= 2 * cache_sizes(*w.function->getParent()).near;
+    if (by_strips_)
+      columns_ *= std::max<int64_t>(min_strip_bytes / storage_bytes(rhs.type) / lanes_, 1);
   }
 
   // Of a left operand that no array holds: iterations are blocks of its rows, which are made in the

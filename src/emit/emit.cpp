@@ -18,7 +18,7 @@ Result<Code> emit(const Module& module, const Plan& plan, const EmitOptions& opt
   HILO_TRY(const VectorRegisters registers, find_vector_registers(options));
   const LostWhereThrown<LlvmModules> kept(std::string(module.header.name), registers, to_object);
   LlvmModules& parts = *kept;
-  set_cache_sizes(parts.first(), find_cache_sizes(options.cpu));
+  set_cpu(parts.first(), options.cpu);
   if (options.is_alone()) parts.first().addModuleFlag(llvm::Module::Override, stands_alone, 1);
   Program program(module, plan, parts);
   program.tells_steps = options.tell_steps;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "emit/cache_sizes.h"
 #include "emit/standalone.h"
 #include "emit/vector_registers.h"
 
@@ -46,7 +47,7 @@ void KernelBuilder::set_count(int64_t count) {
 
 KernelChip KernelBuilder::chip() const {
   const llvm::Module& ir = *function->getParent();
-  return {vector_registers(ir), !ir.getModuleFlag(stands_alone)};
+  return {vector_registers(ir), !ir.getModuleFlag(stands_alone), &find_cpu(cpu_of(ir))};
 }
 
 void KernelBuilder::set_loop_kind(LoopsOver what) {

@@ -31,7 +31,7 @@ void LlvmModules::begin() {
   part.ir->setDataLayout(layout_);
   part.ir->setTargetTriple(triple_);
   set_vector_registers(*part.ir, registers_);
-  if (!parts_.empty()) set_cache_sizes(*part.ir, cache_sizes(first()));
+  if (!parts_.empty()) set_cpu(*part.ir, cpu_of(first()));
   parts_.push_back(std::move(part));
   instructions_ = 0;
 }

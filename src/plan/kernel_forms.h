@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "ir/ir.h"
+#include "machine/machine.h"
 
 namespace hilo {
 
@@ -38,6 +39,7 @@ VectorRegisters registers_of_host();  // of the processor that runs this
 struct KernelChip {
   VectorRegisters registers;
   bool has_routines = true;  // false: an object file by itself, which has no library beside it
+  const Machine* machine = &find_cpu("native");  // whose record says what its loops take
 };
 
 // Constants of one element stand in the code of who reads them.
@@ -76,9 +78,12 @@ struct ProductForm {
   bool transposes = false;         // few columns, which are transposed to lie along the terms
   bool transposes_strips = false;  // strips of columns that lie along the terms become lanes
   bool in_columns = false;         // lanes are columns; else they are terms
+  int64_t rows = 1, columns = 1;   // of a block
+  int64_t lanes = 1;               // of a sum: columns, or terms
 };
+// The form that takes the least time on the chip.
 ProductForm product_form(const DotSide& lhs, const DotSide& rhs, ElementType result,
-                         const VectorRegisters& registers);
+                         const KernelChip& chip);
 
 // How a dot is written.
 struct DotKernel {

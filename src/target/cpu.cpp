@@ -17,7 +17,7 @@ void get_cpu_ready() {
 }
 
 Result<KernelChip> kernel_chip_for_cpu(const EmitOptions& options) {
-  KernelChip out = {registers_of_host(), !options.is_alone()};
+  KernelChip out = {registers_of_host(), !options.is_alone(), &find_cpu(options.cpu)};
   if (options.cpu == "native") return out;
   HILO_TRY(const Emitter emitter, find_emitter());
   Result<VectorRegisters> registers;

@@ -171,28 +171,28 @@ ENTRY e {
 """
 # A library's products with parts of an array that a loop's counter names.
 STACKED = """HloModule stacked
-condition { s = (s32[], f32[96,96], f32[3,96,96]) parameter(0)
+condition { s = (s32[], f32[512,512], f32[3,512,512]) parameter(0)
  i = s32[] get-tuple-element(s), index=0
  ROOT more = pred[] compare(i, s32[] constant(3)), direction=LT }
-body { s = (s32[], f32[96,96], f32[3,96,96]) parameter(0)
+body { s = (s32[], f32[512,512], f32[3,512,512]) parameter(0)
  i = s32[] get-tuple-element(s), index=0
- a = f32[96,96] get-tuple-element(s), index=1
- w = f32[3,96,96] get-tuple-element(s), index=2
+ a = f32[512,512] get-tuple-element(s), index=1
+ w = f32[3,512,512] get-tuple-element(s), index=2
  zero = s32[] constant(0)
- layer = f32[1,96,96] dynamic-slice(w, i, zero, zero), dynamic_slice_sizes={1,96,96}
- weights = f32[96,96] reshape(layer)
- p = f32[96,96] dot(a, weights), lhs_contracting_dims={1}, rhs_contracting_dims={0}
- small = f32[96,96] broadcast(f32[] constant(0.03125)), dimensions={}
- b = f32[96,96] multiply(p, small)
+ layer = f32[1,512,512] dynamic-slice(w, i, zero, zero), dynamic_slice_sizes={1,512,512}
+ weights = f32[512,512] reshape(layer)
+ p = f32[512,512] dot(a, weights), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ small = f32[512,512] broadcast(f32[] constant(0.03125)), dimensions={}
+ b = f32[512,512] multiply(p, small)
  next = s32[] add(i, s32[] constant(1))
- ROOT t = (s32[], f32[96,96], f32[3,96,96]) tuple(next, b, w) }
+ ROOT t = (s32[], f32[512,512], f32[3,512,512]) tuple(next, b, w) }
 ENTRY e {
- x = f32[96,96] parameter(0)
- w = f32[3,96,96] parameter(1)
+ x = f32[512,512] parameter(0)
+ w = f32[3,512,512] parameter(1)
  zero = s32[] constant(0)
- s = (s32[], f32[96,96], f32[3,96,96]) tuple(zero, x, w)
- done = (s32[], f32[96,96], f32[3,96,96]) while(s), condition=condition, body=body
- ROOT y = f32[96,96] get-tuple-element(done), index=1
+ s = (s32[], f32[512,512], f32[3,512,512]) tuple(zero, x, w)
+ done = (s32[], f32[512,512], f32[3,512,512]) while(s), condition=condition, body=body
+ ROOT y = f32[512,512] get-tuple-element(done), index=1
 }
 """
 # A step that is evaluated: nothing else knows the size of what it makes.
@@ -335,7 +335,7 @@ class ObjectFile(unittest.TestCase):
     def test_routines(self):
         for flags in ([], ["--threads=2"], ["--threads=0"]):
             self.compare(ROUTINES, [("f32", (96, 96))], *flags, needs_run_time=True, tolerance=1e-4)
-            self.compare(STACKED, [("f32", (96, 96)), ("f32", (3, 96, 96))], *flags, needs_run_time=True,
+            self.compare(STACKED, [("f32", (512, 512)), ("f32", (3, 512, 512))], *flags, needs_run_time=True,
                          tolerance=1e-4)
         self.compare(SORTED, [("f32", (10,))], needs_run_time=True)
 

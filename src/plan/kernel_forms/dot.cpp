@@ -1,36 +1,22 @@
 // Products: in blocks of registers, or why a routine is better.
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "analysis/analysis.h"
 #include "base/base.h"
 #include "pass/pass.h"
 #include "plan/kernel_forms.h"
+#include "plan/kernel_forms/product_costs.h"
 
 namespace hilo {
 namespace {
 
-// Products of an element, real and complex, and multiplications of a product of matrices.
+// Products of an element of complex numbers, and multiplications of a product of matrices, which
+// all stand in the code.
 constexpr int64_t max_complex_products = 12, max_multiplications = 1024;
-// Elements of a right operand of columns for which blocks of rows are better than a library's,
-// which packs both operands: of any sums those that stay in the first cache, of short sums more.
-constexpr int64_t small_right = 1024, max_short_terms = 24, small_right_of_short = 20000,
-                  more_terms = 40, small_right_of_more = 4096;
-// Columns of integers that are transposed first: rows and terms that pay for it, and what the frame
-// holds.
-constexpr int64_t worth_transposing = 32, min_transposed_terms = 8, max_transposed_bytes = 1 << 16;
-// Registers that long sums fill.
-constexpr int64_t min_registers = 4;
-// Strips of columns of floats are transposed for so many rows where sums are short, which fill few
-// registers along themselves, for fewer rows where they are shorter, and for longer ones where
-// there is more to gain.
-constexpr int64_t enough_rows = 16, short_sum = 48;
-constexpr int64_t min_rows = 5, terms_a_row = 5, shorter_sum = 45;
-// Columns of all products with fewer rows: a single small one would wait for the frame.
-constexpr int64_t min_total_columns = 64;
-constexpr int64_t min_rows_of_long_sums = 20, min_columns_of_long_sums = 12, long_sum = 100;
-// Rows for which a library would take longer to transpose strips of any matrix than to multiply.
-constexpr int64_t max_rows_at_once = 128;
+// Of an operand's columns in the frame: stacks have room for it.
+constexpr int64_t max_transposed_bytes = 1 << 16;
 
 std::optional<DimWalk> walk_of(const Dims& dims, std::span<const int64_t> walked) {
   DimWalk out;
@@ -63,94 +49,85 @@ ElementType sum_type(ElementType result) {
   return result == ElementType::F64 ? ElementType::F64 : ElementType::F32;
 }
 
-// Two operands and what is decided of them.
-class Product {
+// The forms that blocks of registers can have where operands lie so.
+class Forms {
  public:
-  Product(const DotSide& lhs, const DotSide& rhs, ElementType result,
-          const VectorRegisters& registers)
-      : lhs_(lhs), rhs_(rhs), result_(result), registers_(registers) {
-    form_.sum = sum_type(result);
-    form_.transposes = has_few_columns_to_transpose();
-    form_.transposes_strips = !lies_in_columns() && has_rows_to_transpose();
-    form_.in_columns = lies_in_columns() || form_.transposes_strips;
+  Forms(const ProductSides& sides, const KernelChip& chip)
+      : lhs_(sides.lhs), rhs_(sides.rhs), registers_(chip.registers), sum_(sum_type(sides.result)) {
+    if (has_columns()) add(columns());
+    if (has_terms()) add(terms());
+    if (has_columns_to_transpose()) add(transposed_columns());
+    if (has_strips_to_transpose()) add(transposed_strips());
   }
-
-  const ProductForm& form() const { return form_; }
-
-  std::optional<NoKernel> refusal(bool takes_slices, bool has_routines) const {
-    if (!form_.in_columns && !form_.transposes &&
-        (lhs_.depth.stride != 1 || rhs_.depth.stride != 1) && depth() > 1)
-      return NoKernel::OperandOrders;
-    const int64_t own = lhs_.own.count * rhs_.own.count;
-    if (lhs_.batch.count * own == 0) return NoKernel::Nothing;
-    const bool has_library = has_routines && processor().has_avx512;
-    if (has_short_lines() && !takes_slices && has_library &&
-        own * depth() > LoopLimits::small_product)
-      return NoKernel::FewColumns;
-    const bool is_thin = lhs_.own.count <= LoopLimits::few || rhs_.own.count <= LoopLimits::few;
-    if (is_thin) return std::nullopt;
-    if (is_integral(result_) && std::min(bits_of(lhs_.type), bits_of(rhs_.type)) < 32)
-      return NoKernel::NarrowIntegers;
-    const bool is_transposed_at_once =
-        form_.transposes_strips && depth() <= short_sum && lhs_.type == form_.sum &&
-        (depth() <= max_short_terms || lhs_.own.count <= max_rows_at_once);
-    if (is_transposed_at_once || has_small_right() || own * depth() <= LoopLimits::small_product)
-      return std::nullopt;
-    return NoKernel::LargeMatrices;
-  }
+  std::vector<ProductForm> all() && { return std::move(all_); }
 
  private:
   int64_t depth() const { return lhs_.depth.count; }
-  int64_t lanes_of_register() const { return registers_.lanes(storage_bytes(form_.sum)); }
-  bool lies_in_columns() const {
-    return rhs_.own.stride == 1 && rhs_.own.count > 1 && !form_.transposes;
+  int64_t lanes() const { return registers_.lanes(storage_bytes(sum_)); }
+  void add(const ProductForm& form) { all_.push_back(form); }
+
+  bool has_columns() const { return rhs_.own.stride == 1 && rhs_.own.count > 1; }
+  bool has_terms() const {
+    return depth() <= 1 || (lhs_.depth.stride == 1 && rhs_.depth.stride == 1);
   }
-  bool has_small_right() const {
-    const int64_t limit = depth() <= max_short_terms ? small_right_of_short
-                          : depth() <= more_terms    ? small_right_of_more
-                                                     : small_right;
-    return form_.in_columns && rhs_.own.count * depth() <= limit;
-  }
-  // Lines of few columns leave most lanes empty; where those of the left operand are long, it is
-  // better to sum along them, as a library does.
-  bool has_short_lines() const {
-    return form_.in_columns && has_long_sums() && rhs_.own.count <= LoopLimits::few &&
-           lhs_.own.count > LoopLimits::few && lhs_.depth.stride == 1 && lhs_.batch.count == 1 &&
-           lhs_.type == result_ && has_lanes(result_);
-  }
-  bool has_long_sums() const { return depth() >= min_registers * lanes_of_register(); }
-  // Of floats.
-  bool has_long_sums_to_transpose() const {
-    return has_lanes(rhs_.type) && has_lanes(lhs_.type) && lhs_.has_array &&
-           rhs_.own.count < lanes_of_register() && has_long_sums();
-  }
-  // Lanes go along the terms: of integers, and of such floats.
-  bool has_few_columns_to_transpose() const {
-    return (is_integral(result_) || has_long_sums_to_transpose()) && rhs_.own.stride == 1 &&
-           rhs_.own.count > 1 && rhs_.own.count <= LoopLimits::few &&
-           lhs_.own.count >= worth_transposing && lhs_.depth.stride == 1 &&
-           depth() >= min_transposed_terms && rhs_.batch.count == 1 &&
+  // As many as fill a register are better where they lie.
+  bool has_columns_to_transpose() const {
+    return has_columns() && lhs_.has_array && lhs_.depth.stride == 1 && depth() > 1 &&
+           rhs_.own.count <= lanes() && rhs_.batch.count == 1 &&
            depth() * rhs_.own.count * storage_bytes(rhs_.type) <= max_transposed_bytes;
   }
-  // Columns of the right operand that stand one after the other, for many rows: transposed, they
-  // are lanes.
-  bool has_rows_to_transpose() const {
-    const int64_t rows = lhs_.own.count, columns = rhs_.own.count;
-    const int64_t max_depth = rows >= min_rows_of_long_sums && columns >= min_columns_of_long_sums
-                                  ? long_sum
-                              : rows >= enough_rows ? short_sum
-                                                    : std::min(shorter_sum, terms_a_row * rows);
-    const int64_t needed_rows =
-        rhs_.batch.count * columns >= min_total_columns ? min_rows : enough_rows;
-    return !is_integral(result_) && has_lanes(rhs_.type) && rhs_.depth.stride == 1 &&
-           rows >= needed_rows && columns > 2 && depth() >= LoopLimits::few && depth() <= max_depth;
+  bool has_strips_to_transpose() const {
+    return rhs_.depth.stride == 1 && rhs_.own.count > 1 && depth() > 1 && lhs_.has_array &&
+           has_lanes(sum_) && has_lanes(rhs_.type) &&
+           depth() * columns().columns * storage_bytes(sum_) <= max_transposed_bytes;
+  }
+
+  int64_t rows() const { return std::min<int64_t>(lhs_.own.count, LoopLimits::few); }
+  ProductForm columns() const {
+    // Beside the numbers that rows are made with, fewer sums have registers.
+    const int64_t most = !lhs_.has_array && !registers_.are_many() ? 4 : 8;
+    const auto filled = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rows())));
+    const int64_t wide = std::max<int64_t>(most / filled, 1) * lanes();
+    const int64_t columns = std::min(wide, rhs_.own.count);
+    return {.sum = sum_, .in_columns = true, .rows = rows(), .columns = columns, .lanes = columns};
+  }
+  ProductForm terms() const {
+    const int64_t columns = std::min<int64_t>(
+        rhs_.own.count, registers_.are_many() ? LoopLimits::few : LoopLimits::few / 2);
+    int64_t each = lanes() * (columns == 1 ? 2 : 1);
+    while (each > std::max<int64_t>(depth(), 1)) each /= 2;
+    return {.sum = sum_, .rows = rows(), .columns = columns, .lanes = each};
+  }
+  ProductForm transposed_columns() const {
+    ProductForm out = terms();
+    out.transposes = true;
+    return out;
+  }
+  ProductForm transposed_strips() const {
+    ProductForm out = columns();
+    out.transposes_strips = true;
+    return out;
   }
 
   const DotSide &lhs_, &rhs_;
-  const ElementType result_;
   const VectorRegisters registers_;
-  ProductForm form_;
+  const ElementType sum_;
+  std::vector<ProductForm> all_;
 };
+
+struct FormCost {
+  ProductForm form;
+  double seconds;
+};
+// The fastest of them, if there is one.
+std::optional<FormCost> best_form(const ProductSides& sides, const KernelChip& chip) {
+  std::optional<FormCost> out;
+  for (const ProductForm& form : Forms(sides, chip).all()) {
+    const double seconds = seconds_in_blocks(sides, form, chip);
+    if (!out || seconds < out->seconds) out = {form, seconds};
+  }
+  return out;
+}
 
 // In blocks of registers, or why not.
 class DotBlocks {
@@ -180,9 +157,11 @@ class DotBlocks {
     if (!lhs->has_array) return with_producer(*lhs, *rhs, result);
     const bool takes_slices = std::ranges::any_of(
         module_.operands(id_), [&](InstructionId operand) { return !has_array_(operand); });
-    if (const auto refusal = refusal_of(*lhs, *rhs, result, takes_slices))
-      return std::unexpected(*refusal);
-    return DotKernel{DotKernel::Way::Blocks, *lhs, *rhs, takes_slices};
+    const auto way = way_of(*lhs, *rhs, result, chip_.has_routines,
+                            !takes_slices && is_of_tiny_products(module_, id_));
+    if (!way) return std::unexpected(way.error());
+    if (*way == DotKernel::Way::Elements) return DotKernel{.way = *way, .lhs = {}, .rhs = {}};
+    return DotKernel{*way, *lhs, *rhs, takes_slices};
   }
 
  private:
@@ -217,15 +196,25 @@ class DotBlocks {
     const auto of_batch = [](const DotSide& side) {
       return DotSide{side.type, true, {}, side.own, side.depth};
     };
-    if (const auto refusal = refusal_of(of_batch(lhs), of_batch(rhs), result, true))
-      return std::unexpected(*refusal);
+    const auto way = way_of(of_batch(lhs), of_batch(rhs), result, false, false);
+    if (!way) return std::unexpected(way.error());
     return DotKernel{DotKernel::Way::ProducerBatches, lhs, rhs, true};
   }
 
-  std::optional<NoKernel> refusal_of(DotSide lhs, DotSide rhs, ElementType result,
-                                     bool takes_slices) const {
+  // The soonest: in blocks, by elements, or not here but by a routine.
+  std::expected<DotKernel::Way, NoKernel> way_of(DotSide lhs, DotSide rhs, ElementType result,
+                                                 bool has_routine, bool has_elements) const {
     if (swaps_sides(lhs, rhs)) std::swap(lhs, rhs);
-    return Product(lhs, rhs, result, chip_.registers).refusal(takes_slices, chip_.has_routines);
+    if (lhs.batch.count * lhs.own.count * rhs.own.count == 0)
+      return std::unexpected(NoKernel::Nothing);
+    const ProductSides sides = {lhs, rhs, result};
+    const auto blocks = best_form(sides, chip_);
+    if (!blocks) return std::unexpected(NoKernel::OperandOrders);
+    const double elements = has_elements ? seconds_by_elements(sides, chip_) : blocks->seconds;
+    const double here = std::min(blocks->seconds, elements);
+    if (has_routine && seconds_of_routine(sides, chip_) < here)
+      return std::unexpected(NoKernel::FasterRoutine);
+    return elements < blocks->seconds ? DotKernel::Way::Elements : DotKernel::Way::Blocks;
   }
 
   const Module& module_;
@@ -261,8 +250,10 @@ bool swaps_sides(const DotSide& lhs, const DotSide& rhs) {
 }
 
 ProductForm product_form(const DotSide& lhs, const DotSide& rhs, ElementType result,
-                         const VectorRegisters& registers) {
-  return Product(lhs, rhs, result, registers).form();
+                         const KernelChip& chip) {
+  const auto best = best_form({lhs, rhs, result}, chip);
+  check(best.has_value(), "dot: a product in blocks has a form");
+  return best->form;
 }
 
 bool is_of_tiny_products(const Module& module, InstructionId dot) {
@@ -290,8 +281,9 @@ bool is_of_tiny_products(const Module& module, InstructionId dot) {
 
 std::expected<DotKernel, NoKernel> dot_kernel(const Module& module, InstructionId dot,
                                               const HasArray& has_array, const KernelChip& chip) {
-  auto blocks = DotBlocks(module, dot, has_array, chip).find();
-  if (blocks || !is_of_tiny_products(module, dot)) return blocks;
+  auto out = DotBlocks(module, dot, has_array, chip).find();
+  const bool may_be_elements = !out && out.error() != NoKernel::FasterRoutine;
+  if (!may_be_elements || !is_of_tiny_products(module, dot)) return out;
   return DotKernel{.way = DotKernel::Way::Elements, .lhs = {}, .rhs = {}};
 }
 
