@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 
 #include "analysis/cost.h"
 
@@ -42,17 +43,18 @@ Times arithmetic_times(const Work& work, const Cores& cores) {
 
 // What the threads have of a cache: all of it for each group of cores that they fill. Cores of a
 // group that are not this machine's have their part of it.
-double capacity(const Cache& cache, const Cores& cores, double threads) {
+double capacity(const Cache& cache, const Cores& cores, double threads, int64_t stride) {
   const auto sharing = static_cast<double>(std::max<int64_t>(1, cache.cores));
   const double part = std::min(1.0, static_cast<double>(cores.count) / sharing);
-  return static_cast<double>(cache.bytes) * part * std::max(1.0, threads / sharing);
+  return held_bytes(cache, cores, stride) * part * std::max(1.0, threads / sharing);
 }
 
-Bound level_of(double distance, const Cores& cores, double threads) {
+Bound level_of(const Access& access, const Cores& cores, double threads) {
   constexpr std::array<Bound, 3> levels = {Bound::FirstCache, Bound::SecondCache,
                                            Bound::ThirdCache};
   for (size_t i = 0; i < levels.size(); ++i)
-    if (distance <= capacity(cores.caches[i], cores, threads)) return levels[i];
+    if (access.distance <= capacity(cores.caches[i], cores, threads, access.stride))
+      return levels[i];
   return Bound::Memory;
 }
 
@@ -72,9 +74,10 @@ Times memory_times(const Work& work, const Machine& machine, double threads) {
       threads * cores.caches[2].bytes_per_second, all > 0 ? std::min(all, shared) : shared};
   Times out = {};
   for (const Access& access : work.accesses) {
-    const Bound level = level_of(access.distance, cores, threads);
+    const Bound level = level_of(access, cores, threads);
     const size_t rate = static_cast<size_t>(level) - static_cast<size_t>(Bound::FirstCache);
-    at(out, level) += seconds(loads_of(access, level), rates[rate]);
+    at(out, level) += seconds(loads_of(access, level), rates[rate]) +
+                      calls(access.waits, Cores::line_seconds[rate] / threads);
   }
   return out;
 }
@@ -126,6 +129,14 @@ std::string_view text_of(Bound bound) {
       "unknown",         "nothing", "start",       "arithmetic",   "divisions",   "roots",
       "transcendentals", "gathers", "first cache", "second cache", "third cache", "memory"};
   return texts[static_cast<size_t>(bound)];
+}
+
+double held_bytes(const Cache& cache, const Cores& cores, int64_t stride) {
+  const auto bytes = static_cast<double>(cache.bytes);
+  if (stride <= 0 || cache.ways <= 0 || cache.cores > 1) return bytes;
+  const int64_t way = cache.bytes / cache.ways, sets = way / cores.cache_line;
+  const int64_t used = std::min(sets, way / std::gcd(way, stride));
+  return bytes * static_cast<double>(used) / static_cast<double>(std::max<int64_t>(1, sets));
 }
 
 // Threads share it where that is faster.

@@ -26,6 +26,10 @@ struct Access {
   double bytes = 0;
   double distance = 0;  // bytes touched since these were touched last: which cache has them
   bool is_written = false;
+  // Lines that nothing fetches ahead, over how many are waited for together; `bytes` are those of
+  // whole lines.
+  double waits = 0;
+  int64_t stride = 0;  // bytes between the lines that were touched since; 0: side by side
 };
 
 // What running something once takes.
@@ -62,6 +66,9 @@ struct Estimate {
   double serial_seconds = 0;  // on one thread
 };
 
+// Bytes of lines so far apart that a cache holds: they share some of its sets. What cores share
+// spreads them over all.
+double held_bytes(const Cache& cache, const Cores& cores, int64_t stride);
 Estimate estimate(const Work& work, const Machine& machine);
 // Of costs that tell no kinds: all arithmetic is operations of f32, all bytes come from memory.
 Work work_of(const Cost& cost);

@@ -1,8 +1,8 @@
 #include "emit/dot_blocks.h"
 
+#include <algorithm>
 #include <bit>
 
-#include "emit/cache_sizes.h"
 #include "emit/lanes.h"
 #include "emit/loop_limits.h"
 #include "emit/loops.h"
@@ -13,12 +13,11 @@ namespace {
 
 using llvm::Value;
 
-// How a right operand is read that does not stay in the caches: so many lines of so many columns
-// after the other, as long pieces of memory, while what stands below them is fetched into the
-// second cache. (The first has few places for lines a power of two apart.) Where there are many
-// threads, of fewer columns, of so many bytes at the least. Chips with few registers fetch more by
-// themselves than when told to, from longer lines.
-constexpr int64_t lines_at_once = 8, columns_of_few_registers = 2048, min_strip_bytes = 512;
+// Columns of a right operand that is read by lines, as long pieces of memory, while what stands
+// below them is fetched into the second cache. (The first has few places for lines a power of two
+// apart.) Where there are many threads, fewer. Chips with few registers fetch more by themselves
+// than when told to, from longer lines.
+constexpr int64_t columns_of_few_registers = 2048;
 constexpr int64_t columns_at_once = KernelLimits::tile;
 
 // Strips for so many rows are transposed by tiles of so many lanes at most, which take longer, but
@@ -40,15 +39,7 @@ class Dot {
         in_columns_(form_.in_columns),
         rows_(form_.rows),
         columns_(form_.columns),
-        lanes_(form_.lanes) {
-    if (!in_columns_) return;
-    // As numbers of f32, which take twice the caches that are near.
-    const int64_t bytes = rhs.own.count * rhs.depth.count * static_cast<int64_t>(sizeof(float));
-    by_strips_ = lhs.own.count <= KernelLimits::few && !form_.transposes_strips &&
-                 bytes >= 2 * cache_sizes(*w.function->getParent()).near;
-    if (by_strips_)
-      columns_ *= std::max<int64_t>(min_strip_bytes / storage_bytes(rhs.type) / lanes_, 1);
-  }
+        lanes_(form_.lanes) {}
 
   // Of a left operand that no array holds: iterations are blocks of its rows, which are made in the
   // frame, times all strips of columns.
@@ -71,7 +62,7 @@ class Dot {
 
   void write() {
     if (form_.transposes_strips) return write_transposed_strips();
-    if (by_strips_) return write_column_strips();
+    if (form_.lines_at_once > 0) return write_column_strips();
     const int64_t blocks = parts_of_line(lhs_.own.count, rows_);
     const int64_t strips = parts_of_line(rhs_.own.count, columns_);
     w_.set_count(lhs_.batch.count * blocks * strips);
@@ -297,8 +288,8 @@ class Dot {
     w_.set_count(lhs_.batch.count * pieces);
     w_.set_block(pieces, rows_ * rhs_.own.count);
     const int64_t most = registers_.are_many() ? columns_at_once : columns_of_few_registers;
-    const auto together = static_cast<int64_t>(
-        std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(most / columns_, 1))));
+    const int64_t neighbours = std::clamp<int64_t>(most / columns_, 1, 2 * pieces - 1);
+    const auto together = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(neighbours)));
     w_.set_max_chunk(together);
     Value* kept = frame_array(b_, real(), rows_ * together * columns_);
     row_ = int64(b_, 0);
@@ -371,6 +362,7 @@ class Dot {
 
   // body(line, how many, how far below stands what is next) for a few lines at a time.
   void add_all_lines(llvm::function_ref<void(Value*, int64_t, Value*)> body) {
+    const int64_t lines_at_once = form_.lines_at_once;
     const int64_t groups = parts_of_line(depth(), lines_at_once);
     loop(b_, groups, [&](Value* group) {
       Value* is_last = b_.CreateICmpEQ(group, int64(b_, groups - 1));
@@ -450,7 +442,6 @@ class Dot {
   const ProductForm form_;
   const ElementType sum_;
   const bool in_columns_;
-  bool by_strips_ = false;
   int64_t rows_, columns_, lanes_;  // of a block, of a strip, of a vector
   Value *batch_ = nullptr, *row_ = nullptr, *column_ = nullptr;
 };

@@ -24,6 +24,7 @@ class ProductOfParts {
       write_alone(product, left, right);
     });
     w_.set_count(lhs.batch.count);
+    w_.set_max_chunk(0);
     w_.set_block(1, lhs.own.count * rhs.own.count);
   }
 

@@ -66,6 +66,12 @@ struct Cores {
   double thread_seconds = 0;        // to hand work to threads that wait, and wait for its end
   double kernel_seconds = 0;        // to start a kernel
   double routine_seconds = 0;       // to call a function of the library
+  // Until a line comes that nothing fetched ahead: from a cache, nearest first, and from main
+  // memory; servers differ by a third. And lines that a core waits for at once. (AnandTech, "AMD
+  // Rome Second Generation EPYC Review", 14694, "Cloud Clash", 15578; Intel's Optimization
+  // Reference Manual.)
+  static constexpr std::array<double, 4> line_seconds = {1.2e-9, 4e-9, 14e-9, 120e-9};
+  static constexpr double lines_at_once = 10;
   // What a core has of the last cache, or twice the second one where that is more: larger arrays
   // come from memory, or from a cache that is as far.
   int64_t near_cache_bytes() const {

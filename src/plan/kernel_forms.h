@@ -80,6 +80,9 @@ struct ProductForm {
   bool in_columns = false;         // lanes are columns; else they are terms
   int64_t rows = 1, columns = 1;   // of a block
   int64_t lanes = 1;               // of a sum: columns, or terms
+  // Lines of the right operand that are added at a time to all columns of a block, whose sums are
+  // in the frame; 0: all, with sums in registers.
+  int64_t lines_at_once = 0;
 };
 // The form that takes the least time on the chip.
 ProductForm product_form(const DotSide& lhs, const DotSide& rhs, ElementType result,

@@ -52,6 +52,31 @@ TEST(Estimate, BytesComeFromTheFirstCacheThatHoldsThem) {
   EXPECT_EQ(bound(31 << 20, one), Bound::Memory);
 }
 
+TEST(Estimate, LinesThatNothingFetchesAheadAreWaitedFor) {
+  const Machine one = with_cores(1);
+  for (const auto& [distance, level] : {std::pair{1e5, size_t{1}}, {1e6, 2}, {1e9, 3}}) {
+    const Access in_order = {6400, distance, false};
+    Access apart = in_order;
+    apart.waits = 100;
+    EXPECT_NEAR(estimate({.accesses = {apart}}, one).seconds,
+                estimate({.accesses = {in_order}}, one).seconds + 100 * Cores::line_seconds[level],
+                1e-15);
+  }
+}
+
+// A way of Zen 3's second cache is 64 KB: of lines 16 KB apart it holds four in each way.
+TEST(Estimate, LinesAPowerOfTwoApartShareFewSets) {
+  const Machine eight = with_cores(8);
+  const auto& [first, second, third] = eight.cores.caches;
+  EXPECT_EQ(held_bytes(second, eight.cores, 16 << 10), 4 * 8 * 64);
+  for (int64_t stride : {0, 40, 64, 192, (16 << 10) + 64})
+    EXPECT_EQ(held_bytes(second, eight.cores, stride), 512 << 10) << stride;
+  EXPECT_EQ(held_bytes(first, eight.cores, 4096), 8 * 64);
+  EXPECT_EQ(held_bytes(third, eight.cores, 16 << 10), 32 << 20);
+  const Access lines = {64e3, 64e3, false, 0, 16 << 10};
+  EXPECT_EQ(estimate({.accesses = {lines}}, eight).bound, Bound::ThirdCache);
+}
+
 TEST(Estimate, ThreadsShareWhatIsWorthHandingOver) {
   const Machine eight = with_cores(8);
   EXPECT_EQ(estimate({.operations = {1e3, 0}}, eight).threads, 1);

@@ -208,6 +208,10 @@ TEST(Commands, OfProductsAreKernelsOrRoutines) {
   EXPECT_EQ(commands_of(dot("f32[8,32]", "f32[32,64]", "f32[8,64]")), "kernel d\n");
   EXPECT_EQ(commands_of(dot("f32[512,512]", "f32[512,512]", "f32[512,512]")),
             "routine d: a routine is faster\n");
+  // Rows that do not fit a block would go down the lines again, which are waited for.
+  EXPECT_EQ(commands_of(dot("f32[4,4096]", "f32[4096,4096]", "f32[4,4096]")), "kernel d\n");
+  EXPECT_EQ(commands_of(dot("f32[8,4096]", "f32[4096,4096]", "f32[8,4096]")),
+            "routine d: a routine is faster\n");
   EXPECT_EQ(commands_of(dot("s8[64,32]", "s8[32,64]", "s32[64,64]")),
             "routine d: a routine is faster\n");
   EXPECT_EQ(commands_of(dot("f32[0,32]", "f32[32,64]", "f32[0,64]")), "routine d: of nothing\n");

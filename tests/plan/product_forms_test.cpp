@@ -35,6 +35,16 @@ TEST(ProductForms, LinesThatFillVectorsAreLanes) {
     }
 }
 
+// Down the lines of a large matrix each is waited for: it is read in the order of memory.
+TEST(ProductForms, LinesBeyondTheCachesAreReadOneAfterTheOther) {
+  for (const KernelChip& chip : all_chips)
+    for (const auto type : {ElementType::F32, ElementType::BF16})
+      for (int64_t rows : {1, 2, 4}) {
+        EXPECT_GT(form_of({rows, 4096, 4096, false, type}, chip).lines_at_once, 0) << rows;
+        EXPECT_EQ(form_of({rows, 64, 64, false, type}, chip).lines_at_once, 0) << rows;
+      }
+}
+
 // One use does not pay for a transposed strip; of long sums the lanes are added up once.
 TEST(ProductForms, SumsOfAFewRowsGoAlongTerms) {
   for (const KernelChip& chip : all_chips)

@@ -17,6 +17,9 @@ namespace {
 constexpr int64_t max_complex_products = 12, max_multiplications = 1024;
 // Of an operand's columns in the frame: stacks have room for it.
 constexpr int64_t max_transposed_bytes = 1 << 16;
+// How much of a right operand is read as one piece, by lines: so many of them, of so many bytes at
+// the least.
+constexpr int64_t lines_at_once = 8, min_strip_bytes = 512;
 
 std::optional<DimWalk> walk_of(const Dims& dims, std::span<const int64_t> walked) {
   DimWalk out;
@@ -55,6 +58,7 @@ class Forms {
   Forms(const ProductSides& sides, const KernelChip& chip)
       : lhs_(sides.lhs), rhs_(sides.rhs), registers_(chip.registers), sum_(sum_type(sides.result)) {
     if (has_columns()) add(columns());
+    if (has_columns() && lhs_.has_array && lhs_.own.count <= LoopLimits::few) add(lines());
     if (has_terms()) add(terms());
     if (has_columns_to_transpose()) add(transposed_columns());
     if (has_strips_to_transpose()) add(transposed_strips());
@@ -90,6 +94,13 @@ class Forms {
     const int64_t wide = std::max<int64_t>(most / filled, 1) * lanes();
     const int64_t columns = std::min(wide, rhs_.own.count);
     return {.sum = sum_, .in_columns = true, .rows = rows(), .columns = columns, .lanes = columns};
+  }
+  ProductForm lines() const {
+    ProductForm out = columns();
+    out.lines_at_once = lines_at_once;
+    const int64_t fewest = min_strip_bytes / storage_bytes(rhs_.type) / out.lanes;
+    out.columns *= std::max<int64_t>(fewest, 1);
+    return out;
   }
   ProductForm terms() const {
     const int64_t columns = std::min<int64_t>(
