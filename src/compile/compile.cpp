@@ -219,10 +219,10 @@ Result<std::shared_ptr<const ExecutableState>> make_state(Module module, const T
   // The system is asked here and not in each run: the answer comes from files.
   if (!report.evaluated.empty() && state->eval.memory_limit == 0)
     state->eval.memory_limit = available_memory();
-  if (!report.evaluated.empty())
-    state->runs_alone = !state->eval.processes.communicator &&
-                        VirtualDevices(state->module, state->eval).count() == 1;
-  state->runs_alone = state->runs_alone && state->devices == 1;
+  state->runs_alone =
+      state->devices == 1 &&
+      (report.evaluated.empty() || (!state->eval.processes.communicator &&
+                                    VirtualDevices(state->module, state->eval).count() == 1));
   state->report = std::move(report);
   count_memory(*state);
   note_leaves(*state);

@@ -23,6 +23,16 @@ Result<void> check_arguments(const Module& module, std::span<const Literal> argu
   return {};
 }
 
+// How the evaluator does steps of a call.
+EvalOptions eval_options(const ExecutableState& state, const RunOptions& options,
+                         const std::atomic<bool>& interrupt) {
+  EvalOptions out = state.eval;
+  out.interrupt = &interrupt;
+  if (options.custom_calls) out.custom_calls = *options.custom_calls;
+  if (options.run != 0) out.processes.run = options.run;
+  return out;
+}
+
 // A call on all devices, each on a thread of its own.
 class Run {
  public:
@@ -112,15 +122,6 @@ Result<void> check_memory(const ExecutableState& state) {
 }
 
 }  // namespace
-
-EvalOptions eval_options(const ExecutableState& state, const RunOptions& options,
-                         const std::atomic<bool>& interrupt) {
-  EvalOptions out = state.eval;
-  out.interrupt = &interrupt;
-  if (options.custom_calls) out.custom_calls = *options.custom_calls;
-  if (options.run != 0) out.processes.run = options.run;
-  return out;
-}
 
 VirtualDevices& RunDevices::get() {
   if (!devices_) {

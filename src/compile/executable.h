@@ -60,9 +60,6 @@ class RunDevices {
   std::optional<EvalOptions> eval_;
   std::optional<VirtualDevices> made_;
 };
-// How the evaluator does steps of a call.
-EvalOptions eval_options(const ExecutableState& state, const RunOptions& options,
-                         const std::atomic<bool>& interrupt);
 
 // A call of the program on one device.
 class DeviceRun : private RunContext {

@@ -232,7 +232,7 @@ double seconds_in_blocks(const ProductSides& sides, const ProductForm& form,
 
 double seconds_by_elements(const ProductSides& sides, const KernelChip& chip) {
   const ProductSizes sizes(sides);
-  const ElementType sum = sum_of(sides.result);
+  const ElementType sum = wide_sum_type(sides.result);
   Stage stage(chip, sum);
   const int64_t lanes = chip.registers.lanes(storage_bytes(sum));
   // Vectors along lines, of which there are loops; all terms are in registers.

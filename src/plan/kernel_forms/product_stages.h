@@ -14,7 +14,9 @@ namespace hilo {
 inline double number(int64_t count) { return static_cast<double>(count); }
 inline int64_t parts_of(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
-inline ElementType sum_of(ElementType result) {
+// What the library and loops over elements add up in. Blocks hold integers as the result has them,
+// of 16 bits at the least: ProductForm::sum.
+inline ElementType wide_sum_type(ElementType result) {
   if (is_integral(result)) return bits_of(result) > 32 ? ElementType::S64 : ElementType::S32;
   return result == ElementType::F64 ? ElementType::F64 : ElementType::F32;
 }

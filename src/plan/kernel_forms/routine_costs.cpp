@@ -143,7 +143,7 @@ class Packed {
 }  // namespace
 
 double seconds_of_routine(const ProductSides& sides, const KernelChip& chip) {
-  const ElementType sum = sum_of(sides.result);
+  const ElementType sum = wide_sum_type(sides.result);
   const bool stands = sides.rhs.depth.stride == 1 && sides.rhs.type == sum;
   const bool is_exchanged =
       sides.rhs.own.count == 1 ||
